@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything an analysis found, as rows: what every report format is made from.
+//
+// The structs mirror the published data contract. A value that cannot be known is an empty
+// optional and becomes null, never 0. describe.hpp gives each field its published name, once.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "report/table.hpp"
+#include "roce/wire/bytes.hpp"
+
+namespace rocetrace {
+
+using roce::i64;
+using roce::u16;
+using roce::u32;
+using roce::u64;
+using roce::u8;
+
+/// A word of the published vocabulary (class, cause, place, service, ...). Static storage; empty
+/// means that there is none, and becomes null.
+using Word = std::string_view;
+
+/// An instant, in nanoseconds since 1970-01-01 UTC.
+struct Time {
+  u64 ns = 0;
+  friend auto operator<=>(const Time&, const Time&) = default;
+};
+
+/// A summary of durations in nanoseconds; count > 0.
+struct Distribution {
+  u64 count = 0;
+  u64 min = 0;
+  u64 p50 = 0;
+  u64 p90 = 0;
+  u64 p99 = 0;
+  u64 max = 0;
+  u64 mean = 0;
+};
+using MaybeDistribution = std::optional<Distribution>;
+
+/// How often one value (a DSCP, a VLAN) was seen.
+struct ValueCount {
+  u32 value = 0;
+  u64 count = 0;
+};
+
+/// How far a capture can be trusted.
+enum class Trust : u8 { high, limited, low };
+
+/// A place in a capture file that could not be read as what it should be.
+struct Damage {
+  u64 offset = 0;      // bytes from the start of the file
+  u64 lost_bytes = 0;  // skipped to the next thing that could be read; to the end, when none could
+  std::string reason;
+};
+
+struct CaptureRow {
+  std::string file;    // as the user named it
+  std::string format;  // pcap, pcapng
+  std::vector<std::string> link_types;
+  u64 packets = 0;
+  u64 wire_bytes = 0;
+  u64 roce_packets = 0;
+  u64 not_roce_on_4791 = 0;
+  u64 truncated_packets = 0;
+  u64 undecoded_packets = 0;
+  std::optional<Time> first_time;
+  std::optional<Time> last_time;
+  bool cut_short = false;
+  std::optional<Trust> trust;
+  std::vector<std::string> trust_reasons;  // sentences; why not `high`
+  std::optional<u64> time_resolution_ns;   // of the coarsest interface
+  std::optional<u64> dropped_packets;      // as the capture's own statistics say
+  std::vector<Damage> damages;
+};
+
+struct Totals {
+  u64 packets = 0;
+  u64 roce_packets = 0;
+  u64 half_flows = 0;
+  std::optional<u64> connections;
+  u64 retransmissions = 0;
+  u64 missing_psns = 0;
+  u64 naks = 0;
+  u64 rnr_naks = 0;
+  u64 cnps = 0;
+  u64 ce_marked = 0;
+  u64 untracked_packets = 0;  // of half-flows beyond --max-flows
+};
+
+struct EcnCounts {
+  u64 not_ect = 0;
+  u64 ect1 = 0;
+  u64 ect0 = 0;
+  u64 ce = 0;
+};
+
+struct CnpSummary {
+  u64 packets = 0;
+  MaybeDistribution interval;
+};
+
+struct CauseCounts {
+  u64 nak_sequence = 0;
+  u64 rnr_nak = 0;
+  u64 implied_nak = 0;
+  u64 selective = 0;
+  u64 timeout = 0;
+  u64 unknown = 0;
+};
+
+struct PlaceCounts {
+  u64 downstream = 0;
+  u64 upstream = 0;
+  u64 response = 0;
+  u64 spurious = 0;
+  u64 not_ready = 0;
+  u64 ambiguous = 0;
+};
+
+/// Duplicate captures are left out of every count but their own.
+struct RequestSummary {
+  u64 packets = 0;
+  u64 messages = 0;
+  std::optional<u32> first_psn;
+  std::optional<u32> last_psn;
+  u64 gaps = 0;
+  u64 missing_psns = 0;
+  u64 retransmissions = 0;
+  u64 retransmitted_bytes = 0;
+  u64 episodes = 0;
+  std::optional<CauseCounts> by_cause;  // adds up to retransmissions
+  std::optional<PlaceCounts> by_place;  // adds up to retransmissions
+  u64 reordered = 0;
+  u64 duplicate_captures = 0;
+  u64 stale = 0;
+};
+
+struct NakCounts {
+  u64 sequence = 0;
+  u64 invalid_request = 0;
+  u64 remote_access = 0;
+  u64 remote_operational = 0;
+
+  u64 fatal() const { return invalid_request + remote_access + remote_operational; }
+  u64 total() const { return sequence + fatal(); }
+};
+
+struct ResponseSummary {
+  u64 packets = 0;
+  u64 acks = 0;
+  NakCounts naks;
+  u64 rnr_naks = 0;
+  u64 read_responses = 0;
+  u64 atomic_acks = 0;
+  std::optional<u64> gaps;
+  std::optional<u64> missing_psns;
+  std::optional<u64> retransmissions;
+};
+
+struct IcrcCounts {
+  u64 good = 0;
+  u64 bad = 0;
+  u64 not_captured = 0;
+};
+
+/// One direction to one QP. Its NAKs are those sent to that QP: about what that QP requested.
+struct HalfFlowRow {
+  u64 id = 0;      // from 1, by first frame
+  u8 version = 2;  // RoCE version: 1 or 2
+  std::string source;
+  std::string destination;
+  u32 dest_qp = 0;  // 24 bits
+  Word service;     // RC, UC, UD, RD, XRC
+  u64 packets = 0;
+  u64 wire_bytes = 0;
+  u64 payload_bytes = 0;
+  Time first_time;
+  Time last_time;
+  u64 first_frame = 0;
+  u64 last_frame = 0;
+  std::vector<u16> source_ports;  // ascending
+  std::vector<ValueCount> dscp;   // ascending by value
+  std::vector<u16> vlans;         // ascending
+  EcnCounts ecn;
+  CnpSummary cnp;
+  RequestSummary requests;
+  ResponseSummary responses;
+  IcrcCounts icrc;
+};
+
+struct ConnectionRow {
+  u64 id = 0;
+  std::array<std::optional<u64>, 2> half_flows;  // ids; one of them empty without a partner
+  Word evidence;                                 // cm, psn, only_pair
+  double confidence = 0;                         // 0..1
+  std::optional<u32> path_mtu;
+  MaybeDistribution ack_latency;
+  MaybeDistribution read_latency;
+  MaybeDistribution message_time;
+  MaybeDistribution nak_generation;
+  MaybeDistribution nak_reaction;
+  MaybeDistribution ce_to_cnp;
+};
+
+/// Counts that a NIC keeps too, under the names of Linux's hw_counters.
+struct HostCounters {
+  std::optional<u64> out_of_sequence;
+  std::optional<u64> duplicate_request;
+  std::optional<u64> packet_seq_err;
+  std::optional<u64> implied_nak_seq_err;
+  std::optional<u64> local_ack_timeout_err;
+  std::optional<u64> rnr_nak_retry_err;
+  std::optional<u64> np_ecn_marked_roce_packets;
+  std::optional<u64> np_cnp_sent;
+  std::optional<u64> rp_cnp_handled;
+  std::optional<u64> rx_icrc_encapsulated;
+  std::optional<u64> req_remote_access_errors;
+  std::optional<u64> req_remote_invalid_request;
+  std::optional<u64> rx_read_requests;
+  std::optional<u64> rx_write_requests;
+  std::optional<u64> rx_atomic_requests;
+};
+
+struct HostRow {
+  std::string address;
+  HostCounters counters;
+};
+
+/// What a finding concerns: exactly one of these is set.
+struct FindingScope {
+  std::optional<u64> half_flow;   // id
+  std::optional<u64> connection;  // id
+  std::optional<std::string> host;
+  std::vector<std::string> hosts;  // two
+  std::optional<std::string> capture;
+};
+
+using EvidenceValue = std::variant<u64, i64, double, bool, std::string>;
+using Evidence = std::vector<std::pair<std::string, EvidenceValue>>;
+
+struct FindingRow {
+  std::string id;  // loss.retransmission, ...
+  Word severity;   // info, warning, error
+  FindingScope scope;
+  std::optional<u64> first_frame;
+  std::optional<u64> last_frame;
+  std::optional<Time> first_time;
+  std::optional<Time> last_time;
+  u64 count = 0;
+  Evidence evidence;
+  std::string text;
+};
+
+/// What else the trace holds, by the outermost thing that names it (ARP, TCP, UDP port 53, ...).
+struct ProtocolRow {
+  std::string name;
+  u64 packets = 0;
+};
+
+struct Report {
+  std::vector<CaptureRow> captures;
+  Totals totals;
+  Table<HalfFlowRow> half_flows;       // by first frame
+  Table<ConnectionRow> connections;    // by id
+  std::vector<HostRow> hosts;          // by address
+  std::vector<FindingRow> findings;    // most severe first
+  std::vector<ProtocolRow> protocols;  // most packets first
+  std::vector<std::string> could_not_judge;
+};
+
+}  // namespace rocetrace
