@@ -242,7 +242,7 @@ struct FindingScope {
   std::optional<u64> half_flow;   // id
   std::optional<u64> connection;  // id
   std::optional<std::string> host;
-  std::vector<std::string> hosts;  // two
+  std::optional<std::vector<std::string>> hosts;  // two
   std::optional<std::string> capture;
 };
 
@@ -268,6 +268,12 @@ struct ProtocolRow {
   u64 packets = 0;
 };
 
+/// Something that this trace cannot answer, and what it would need.
+struct UnjudgedRow {
+  std::string id;    // of the finding, class, cause or place
+  std::string text;  // a sentence
+};
+
 struct Report {
   std::vector<CaptureRow> captures;
   Totals totals;
@@ -276,7 +282,7 @@ struct Report {
   std::vector<HostRow> hosts;          // by address
   std::vector<FindingRow> findings;    // most severe first
   std::vector<ProtocolRow> protocols;  // most packets first
-  std::vector<std::string> could_not_judge;
+  std::vector<UnjudgedRow> could_not_judge;
 };
 
 }  // namespace rocetrace
