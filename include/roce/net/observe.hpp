@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a captured frame to an Observation: what the flow layer needs of it, as numbers.
+//
+// Nearly every frame of a capture has one of four shapes (Ethernet, perhaps one VLAN tag, IPv4 or
+// IPv6, UDP), so these are decoded at fixed offsets; everything else, and whatever looks odd,
+// takes the walk through the layers. The two give the same answer: tests compare them.
+
+#pragma once
+
+#include "roce/flow/observation.hpp"
+#include "roce/net/layers.hpp"
+#include "roce/packet.hpp"
+
+namespace roce::net {
+
+inline constexpr u16 kRoceV2Port = 4791;
+
+/// What a frame turned out to be.
+enum class Sighting : u8 {
+  roce,              // a BTH was read
+  not_roce,          // nothing of RoCE in it
+  not_roce_on_4791,  // UDP to the RoCEv2 port, but it cannot be a RoCE packet
+  undecoded          // RoCE, or a later IP fragment that may be, whose BTH was not captured
+};
+
+/// Where a RoCE packet lies in its frame. All in bytes.
+struct Located {
+  u32 network_offset = 0;  // of the IP header or GRH
+  u32 bth_offset = 0;
+  u32 bth_size = 0;  // from the BTH through the ICRC, on the wire
+};
+
+namespace detail {
+
+/// The big-endian integer at `at`; the caller provides that it is there.
+inline u16 load16(const u8* at) {
+  be16 value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+inline u32 load32(const u8* at) {
+  be32 value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+/// Whether a BTH whose opcode is unassigned still looks like one: what is reserved is zero, and the
+/// packet has a length that RoCE packets have.
+inline bool plausible(const Bth& bth, std::size_t size) {
+  return bth.version() == 0 && (bth.congestion & 0x3f) == 0 && (bth.ack & 0x7f) == 0 &&
+         bth.pkey != 0 && size % 4 == 0 && size >= sizeof(Bth) + kIcrcSize;
+}
+
+/// Whether a UDP payload of `size` bytes sent to port 4791 can be a RoCE packet. Every length on
+/// the wire is a multiple of 4 (IBTA 9.2.5: padding).
+inline bool can_be_roce(const RocePacket& packet, std::size_t size) {
+  if (size < sizeof(Bth) + kIcrcSize || size % 4 != 0) return false;
+  if (!packet.has_bth()) return true;
+  if (packet.bth().version() != 0) return false;
+  if (packet.opcode().known()) return packet.stop().reason != StopReason::bad_length;
+  return plausible(packet.bth(), size);
+}
+
+inline void observe_packet(const RocePacket& packet, std::size_t captured, std::size_t size,
+                           flow::Observation& out) {
+  const Bth& bth = packet.bth();
+  u32 flags = 0;
+  if (bth.ack_requested()) flags |= flow::kAckRequested;
+  if (bth.solicited()) flags |= flow::kSolicited;
+  if (bth.fecn()) flags |= flow::kFecn;
+  if (bth.becn()) flags |= flow::kBecn;
+  if (captured < size) flags |= flow::kTruncated;
+  const StopReason stop = packet.stop().reason;
+  if (stop == StopReason::unknown_opcode || stop == StopReason::bad_length) {
+    flags |= flow::kUndecoded;
+  }
+  out.opcode = bth.opcode;
+  out.dest_qp = bth.dest_qp;
+  out.psn = bth.psn;
+  const bool has_payload = packet.opcode().role != Role::notify;  // a CNP's is reserved zeros
+  out.payload_size = has_payload ? static_cast<u32>(packet.payload_size()) : 0;
+  out.aeth = out.dma_length = out.source_qp = out.icrc = 0;
+  if (const auto aeth = packet.get<Aeth>()) {
+    flags |= flow::kHasAeth;
+    out.aeth = u32{aeth->syndrome} << 24 | aeth->msn;
+  }
+  if (const auto reth = packet.get<Reth>()) {
+    flags |= flow::kHasDmaLength;
+    out.dma_length = reth->dma_length;
+  }
+  if (const auto deth = packet.get<Deth>()) out.source_qp = deth->source_qp;
+  if (packet.icrc()) {
+    flags |= flow::kHasIcrc;
+    out.icrc = *packet.icrc();
+  }
+  out.flags = static_cast<u16>(flags);
+}
+
+}  // namespace detail
+
+/// Observes through the walk: any frame, any link type.
+inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
+                               flow::Observation& out, Located& located) {
+  Path path;
+  const Cursor at = walk(frame, wire_size, link_type, path);
+  if (at.next.space != Space::roce) {
+    const bool lost = path.ending == Ending::fragment || path.ending == Ending::not_roce_v1;
+    return lost ? Sighting::undecoded : Sighting::not_roce;
+  }
+  const RocePacket packet = RocePacket::decode(at.bytes, at.wire_size);
+  const bool on_udp = at.next.number == 2;
+  if (on_udp && !detail::can_be_roce(packet, at.wire_size)) return Sighting::not_roce_on_4791;
+  if (!packet.has_bth()) return Sighting::undecoded;
+
+  detail::observe_packet(packet, at.bytes.size(), at.wire_size, out);
+  out.source = addresses.id_of(path.source);
+  out.destination = addresses.id_of(path.destination);
+  out.wire_size = wire_size;
+  out.ip_id = path.ip_id;
+  out.source_port = path.source_port;
+  out.vlan = path.vlan;
+  out.version = static_cast<u8>(at.next.number);
+  out.tos = path.tos;
+  out.ttl = path.ttl;
+  u32 flags = out.flags;
+  if (path.has_ip_id) flags |= flow::kHasIpId;
+  if (path.has_vlan) flags |= flow::kHasVlan;
+  if (path.has_source_port) flags |= flow::kHasSourcePort;
+  out.flags = static_cast<u16>(flags);
+  located = {path.network_offset, at.offset, static_cast<u32>(at.wire_size)};
+  return Sighting::roce;
+}
+
+/// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
+/// odd about it; then nothing was changed.
+inline bool observe_quickly(Bytes frame, u32 wire_size, AddressTable& addresses,
+                            flow::Observation& out, Located& located) {
+  using detail::load16, detail::load32;
+  constexpr std::size_t kEthernet = 14, kTag = 4, kIpv4 = 20, kIpv6 = 40, kUdp = 8;
+  const u8* const start = frame.data();
+  if (frame.size() < kEthernet + kIpv4 + kUdp + sizeof(Bth)) return false;
+  const bool tagged = load16(start + 12) == 0x8100;
+  const u8* const ip = start + kEthernet + (tagged ? kTag : 0);
+  const u32 word = load32(ip - 2);  // EtherType, and the first two bytes of IP
+
+  const bool is_ipv4 = (word & 0xffff'ff00) == 0x0800'4500;  // without options
+  if (!is_ipv4 && (word & 0xffff'f000) != 0x86dd'6000) return false;
+  const u8* const udp = ip + (is_ipv4 ? kIpv4 : kIpv6);
+  const u8* const bth = udp + kUdp;
+  const std::size_t bth_offset = static_cast<std::size_t>(bth - start);
+  if (frame.size() < bth_offset + sizeof(Bth)) return false;
+  u32 udp_size;
+  if (is_ipv4) {
+    // No fragment, neither the first nor a later one; UDP.
+    if ((load32(ip + 6) & 0x3fff'00ff) != step::kProtocolUdp) return false;
+    udp_size = load16(ip + 2) - u32{kIpv4};
+  } else {
+    if (ip[6] != step::kProtocolUdp) return false;
+    udp_size = load16(ip + 4);
+  }
+  if (load16(udp + 2) != kRoceV2Port || load16(udp + 4) != udp_size) return false;
+
+  const u32 first = load32(bth);  // opcode:8 SE:1 M:1 PadCnt:2 TVer:4 P_Key:16
+  const OpcodeLayout layout = kOpcodeLayout[first >> 24];
+  const u32 size = udp_size - u32{kUdp};
+  const u32 padding = first >> 20 & 3;
+  const u32 least = layout.head + padding + u32{kIcrcSize};
+  if (layout.head == 0 || (first & 0x000f'0000) != 0 || udp_size < kUdp + least || size % 4 != 0) {
+    return false;
+  }
+
+  const std::size_t captured = frame.size() - bth_offset;
+  const u32 second = load32(bth + 4);  // FECN:1 BECN:1 reserved:6 DestQP:24
+  const u32 third = load32(bth + 8);   // A:1 reserved:7 PSN:24
+  u32 flags = flow::kHasSourcePort;
+  flags |= (third >> 31) * flow::kAckRequested;
+  flags |= (first >> 23 & 1) * flow::kSolicited;
+  flags |= (second >> 31) * flow::kFecn;
+  flags |= (second >> 30 & 1) * flow::kBecn;
+
+  if (is_ipv4) {
+    flags |= flow::kHasIpId;
+    out.source = addresses.id_of_ipv4(load32(ip + 12));
+    out.destination = addresses.id_of_ipv4(load32(ip + 16));
+    out.ip_id = load16(ip + 4);
+    out.tos = static_cast<u8>(word);
+    out.ttl = ip[8];
+  } else {
+    out.source = addresses.id_of_ipv6(ip + 8);
+    out.destination = addresses.id_of_ipv6(ip + 24);
+    out.ip_id = 0;
+    out.tos = static_cast<u8>(word >> 4);
+    out.ttl = ip[7];
+  }
+  out.vlan = 0;
+  if (tagged) {
+    flags |= flow::kHasVlan;
+    out.vlan = load16(start + kEthernet);
+  }
+
+  out.aeth = out.dma_length = out.source_qp = out.icrc = 0;
+  if (layout.aeth != 0 && captured >= layout.aeth + sizeof(Aeth)) {
+    flags |= flow::kHasAeth;
+    out.aeth = load32(bth + layout.aeth);
+  }
+  if (layout.dma_length != 0 && captured >= layout.dma_length + sizeof(be32)) {
+    flags |= flow::kHasDmaLength;
+    out.dma_length = load32(bth + layout.dma_length);
+  }
+  if (layout.source_qp != 0 && captured >= layout.source_qp + sizeof(be32)) {
+    out.source_qp = load32(bth + layout.source_qp) & 0xff'ffff;
+  }
+  if (captured >= size) {
+    flags |= flow::kHasIcrc;
+    out.icrc = load32(bth + size - kIcrcSize);
+  } else {
+    flags |= flow::kTruncated;
+  }
+
+  out.opcode = static_cast<u8>(first >> 24);
+  out.dest_qp = second & 0xff'ffff;
+  out.psn = third & 0xff'ffff;
+  out.payload_size = out.opcode == kCnpOpcode ? 0 : size - least;
+  out.wire_size = wire_size;
+  out.source_port = load16(udp);
+  out.version = 2;
+  out.flags = static_cast<u16>(flags);
+  located = {static_cast<u32>(ip - start), static_cast<u32>(bth_offset), size};
+  return true;
+}
+
+/// Fills `out` from a frame: everything but `time` and `frame`, which are the caller's. `wire_size`
+/// is what the frame had before the capture cut it, `link_type` its interface's LINKTYPE_ number.
+/// Only after Sighting::roce do `out` and `located` mean anything.
+inline Sighting observe_frame(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
+                              flow::Observation& out, Located& located) {
+  if (link_type == step::kLinkEthernet &&
+      observe_quickly(frame, wire_size, addresses, out, located)) [[likely]] {
+    return Sighting::roce;
+  }
+  return observe_slowly(frame, wire_size, link_type, addresses, out, located);
+}
+
+inline Sighting observe_frame(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
+                              flow::Observation& out) {
+  Located located;
+  return observe_frame(frame, wire_size, link_type, addresses, out, located);
+}
+
+}  // namespace roce::net

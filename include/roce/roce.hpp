@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The decoding core, all of it: from a captured frame to a decoded RoCE packet.
+
+#pragma once
+
+#include "roce/net/address.hpp"
+#include "roce/net/layers.hpp"
+#include "roce/net/observe.hpp"
+#include "roce/opcode.hpp"
+#include "roce/packet.hpp"
+#include "roce/psn.hpp"
+#include "roce/syndrome.hpp"
+#include "roce/wire/bytes.hpp"
+#include "roce/wire/fields.hpp"
+#include "roce/wire/grh.hpp"
+#include "roce/wire/headers.hpp"
