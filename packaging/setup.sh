@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs the Debian and Ubuntu packages that rocetrace needs; what is there already is left alone.
+# usage: packaging/setup.sh [build] [test] [plugin]     (default: build)
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libpcap-dev libisal-dev libzstd-dev
+       liblz4-dev rapidjson-dev)
+# The formatting is that of clang-format 14; later versions disagree in places.
+test=(ccache clang clang-format-14 clang-tidy libclang-rt-dev libgtest-dev libgmock-dev
+      nlohmann-json3-dev python3 tshark wireshark-common zstd lz4 gzip)
+plugin=(libwireshark-dev libwiretap-dev libglib2.0-dev tshark)
+
+wanted=()
+for set in "${@:-build}"; do
+  case $set in
+    build) wanted+=("${build[@]}") ;;
+    test) wanted+=("${build[@]}" "${test[@]}") ;;
+    plugin) wanted+=("${build[@]}" "${plugin[@]}") ;;
+    *) echo "usage: packaging/setup.sh [build] [test] [plugin]" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get > /dev/null; then
+  echo "packaging/setup.sh knows Debian and Ubuntu only. Install what these packages hold, then go on:" >&2
+  echo "  ${wanted[*]}" >&2
+  exit 2
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+echo "Installing ${missing[*]}" >&2
+# wireshark-common asks whether others than root may capture: the default, no, will do.
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } \
+    < /dev/null > "$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi
