@@ -156,7 +156,7 @@ class FrameWriter {
 
   static void put_bth(ByteWriter& out, const FrameSpec& spec, u32 pad) {
     out.u8s(spec.opcode);
-    out.u8s(static_cast<u8>(spec.solicited << 7 | 1 << 6 | pad << 4));  // 1 << 6: MigReq
+    out.u8s(static_cast<u8>(u32{spec.solicited} << 7 | 1u << 6 | pad << 4));  // 1 << 6: MigReq
     out.u16s(0xffff);
     out.u8s(spec.becn ? 0x40 : 0);
     out.u24s(spec.dest_qp);
