@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds out what kind of file was given, and puts the reader for it together.
+
+#include "capture/capture.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace rocetrace {
+namespace {
+
+[[noreturn]] void fail(const std::string& name, const std::string& reason) {
+  throw std::runtime_error(name + ": " + reason);
+}
+
+int open_descriptor(const std::string& path) {
+  const int descriptor = path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(path, std::strerror(errno));
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    close(descriptor);
+    fail(path, std::strerror(EISDIR));
+  }
+  return descriptor;
+}
+
+std::unique_ptr<ByteSource> open_source(const std::string& path) {
+  const int descriptor = open_descriptor(path);
+  // Standard input may be a file that was read in part: then only what is left belongs to us.
+  if (lseek(descriptor, 0, SEEK_CUR) == 0) {
+    if (auto mapped = map_file(descriptor)) return mapped;
+  }
+  return buffer_stream(read_file(descriptor, path));
+}
+
+}  // namespace
+
+Capture::Capture(const std::string& path, roce::u16 index)
+    : source_(open_source(path)), info_(std::make_unique<CaptureInfo>()) {
+  start(path, "", index);
+}
+
+Capture::Capture(roce::Bytes bytes, const std::string& name, roce::u16 index)
+    : source_(view_memory(bytes)), info_(std::make_unique<CaptureInfo>()) {
+  start(name, "", index);
+}
+
+void Capture::start(const std::string& name, const std::string& compression, roce::u16 index) {
+  info_->file = name;
+  info_->total_size = source_->total_size();
+  if (source_->window(0, 1).bytes.empty()) fail(name, "the file is empty");
+  reader_ = open_pcap(*source_, *info_, index);
+  info_->format = "pcap" + compression;
+  if (reader_) return;
+  reader_ = open_pcapng(*source_, *info_, index);
+  info_->format = "pcapng" + compression;
+  if (!reader_) fail(name, "not a capture file (neither pcap nor pcapng)");
+}
+
+bool Capture::next(FrameBatch& batch) {
+  const bool more = reader_->next(batch);
+  info_->bytes_read = source_->bytes_read();
+  if (!more) {
+    info_->early_end = source_->early_end();
+    info_->cut_short = info_->cut_short || info_->early_end;
+    if (!info_->early_end && info_->total_size != 0) info_->bytes_read = info_->total_size;
+  }
+  return more;
+}
+
+}  // namespace rocetrace
