@@ -16,14 +16,16 @@ enum ObservationFlag : u16 {
   kSolicited = 1 << 1,     // BTH SE
   kFecn = 1 << 2,
   kBecn = 1 << 3,
-  kHasAeth = 1 << 4,        // `aeth` holds syndrome << 24 | MSN
-  kHasDmaLength = 1 << 5,   // `dma_length` holds the RETH's DMALen
-  kHasIcrc = 1 << 6,        // the ICRC was captured, and with it the whole packet
-  kHasIpId = 1 << 7,        // IPv4: `ip_id` is meaningful
-  kTruncated = 1 << 8,      // fewer bytes captured than the packet had
-  kUndecoded = 1 << 9,      // decoding stopped at the BTH: unknown opcode
-  kHasVlan = 1 << 10,       // `vlan` holds the innermost tag's TCI
-  kHasSourcePort = 1 << 11  // RoCEv2
+  kHasAeth = 1 << 4,         // `aeth` holds syndrome << 24 | MSN
+  kHasDmaLength = 1 << 5,    // `dma_length` holds the RETH's DMALen
+  kHasIcrc = 1 << 6,         // the ICRC was captured, and with it the whole packet
+  kHasIpId = 1 << 7,         // IPv4: `ip_id` is meaningful
+  kTruncated = 1 << 8,       // fewer bytes captured than the packet had
+  kUndecoded = 1 << 9,       // decoding stopped at the BTH: unknown opcode, or no room
+  kHasVlan = 1 << 10,        // `vlan` holds the innermost tag's TCI
+  kHasSourcePort = 1 << 11,  // RoCEv2
+  kIcrcGood = 1 << 12,       // set by who checked it
+  kIcrcBad = 1 << 13
 };
 
 /// All integers are in host order.
@@ -48,6 +50,8 @@ struct Observation {
   u8 version = 2;  // RoCE version: 1 or 2
   u8 tos = 0;      // DSCP << 2 | ECN; the GRH's traffic class for v1
   u8 ttl = 0;      // or hop limit
+
+  constexpr bool operator==(const Observation&) const = default;
 
   constexpr u8 ecn() const { return tos & 3; }
   constexpr u8 dscp() const { return static_cast<u8>(tos >> 2); }

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The request sequence of one half-flow: which packet was new, skipped some, came late, or was
+// sent again, and in the last case why and from where it had been lost.
+//
+// A class can depend on what comes next, and a cause or place on the peer's answers, so results
+// come in two steps: an Arrival at once, and Settlements when the rest is known.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "roce/flow/recent.hpp"
+#include "roce/flow/recovery.hpp"
+
+namespace roce::flow {
+
+/// Verdicts that became final. Whoever owns the tracker takes them out after each batch.
+struct Settlements {
+  std::vector<SettledClass> classes;
+  std::vector<SettledEpisode> episodes;
+  u32 last_episode = 0;
+  bool wanted = false;  // keep them; counts are kept in any case
+};
+
+/// What the stream is told about its surroundings with each packet.
+struct RequestContext {
+  const RecentPacket* before = nullptr;  // the same PSN in this stream, seen last
+  u64 rtt = 0;         // shortest time from a request to its response, nanoseconds; 0 unknown
+  u64 last_event = 0;  // time of the last packet of either half-flow, nanoseconds
+  u32 flow = 0;
+  bool answered = false;         // the other half-flow was captured
+  bool repairs = true;           // a reliable service: losses are sent again
+  bool inside_old_read = false;  // a READ request for the rest of an earlier READ
+};
+
+class RequestStream {
+ public:
+  /// Takes one request packet that occupies `width` PSNs (at least 1).
+  Arrival observe(const Observation& packet, u32 width, const RequestContext& context,
+                  Settlements& out) {
+    const Psn psn(packet.psn);
+    if (psn == next_ && started_ && (!recovery_ || quiet())) [[likely]] {
+      note_ip_id(packet);
+      next_ = psn + width;
+      if (recovery_) recovery_->run.next = next_;
+      packets_++;
+      stale_in_a_row_ = 0;
+      return {.packet_class = PacketClass::in_order, .stream = StreamKind::request};
+    }
+    return observe_unexpected(packet, width, context, out);
+  }
+
+  /// The responder answered everything up to and including `psn`.
+  void acknowledged(Psn psn, u64 time, u64 rtt, u32 flow, Settlements& out) {
+    if (!started_) return;
+    move_una(psn + 1, time);
+    if (!recovery_) return;
+    recovery_->note_ack(psn);
+    for_open_episodes(flow, out, [&](Episode& episode) {
+      if (distance(episode.restart, psn) < 0) return;
+      const bool before_resend = distance(episode.sent_to, psn) >= 0 ||
+                                 (rtt != 0 && time - episode.result.start_time < rtt - rtt / 8);
+      if (before_resend) decide(episode, Place::response);
+    });
+  }
+
+  /// The responder expects `psn` next, and misses it.
+  void sequence_nak(Psn psn, u64 time, u64 frame, u32 flow, Settlements& out) {
+    if (!started_) return;
+    move_una(psn, time);
+    Recovery& recovery = trouble();
+    recovery.sequence_nak = {psn, time, frame, true};
+    if (Hole* hole = recovery.holes.find(psn)) hole->named_by_nak = true;
+    for_open_episodes(flow, out, [&](Episode& episode) {
+      if (distance(episode.sent_to, psn) > 0) decide(episode, Place::response);
+      if (psn == episode.restart && episode.seen_before) decide(episode, Place::downstream);
+    });
+  }
+
+  /// The responder had no receive buffer for `psn`.
+  void rnr_nak(Psn psn, u64 time, u64 frame) {
+    if (!started_) return;
+    move_una(psn, time);
+    trouble().rnr_nak = {psn, time, frame, true};
+  }
+
+  /// READ responses from `psn` on were skipped at the tap.
+  void response_gap(Psn psn, u64 time, u64 frame) {
+    if (started_) trouble().response_gap = {psn, time, frame, true};
+  }
+
+  /// The expectation that a READ request left was wrong: the path MTU is known now.
+  void correct_next(Psn next) {
+    next_ = next;
+    if (recovery_ && !recovery_->in_episode) recovery_->run.next = next;
+  }
+
+  /// Forgets the sequence: the QP number was given to another QP.
+  void restart_epoch(u32 flow, Settlements& out) {
+    finish(flow, out);
+    if (recovery_) {
+      const TroubleCounts counts = recovery_->counts;
+      *recovery_ = Recovery{};
+      recovery_->counts = counts;
+    }
+    started_ = acked_ = false;
+  }
+
+  /// The end of the capture: whatever is open is settled as well as it can be.
+  void finish(u32 flow, Settlements& out) {
+    if (!recovery_) return;
+    settle_pending_late(out);
+    leave_episode();
+    for (std::size_t i = 0; i < recovery_->episode_count; i++) {
+      Episode& episode = recovery_->episodes[i];
+      if (episode.place_open) decide(episode, Place::ambiguous);
+    }
+    settle_episodes(flow, out);
+  }
+
+  bool started() const { return started_; }
+  Psn first() const { return first_; }
+  Psn next() const { return next_; }
+  /// The oldest PSN without an answer; meaningful when acknowledged_any().
+  Psn una() const { return una_; }
+  bool acknowledged_any() const { return acked_; }
+  /// Request packets, duplicate captures left out.
+  u64 packets() const { return packets_; }
+  /// Messages seen whole or in part: each Last, Only, READ request and atomic once.
+  u64 messages() const { return messages_; }
+  void count_message() { messages_++; }
+  /// A packet whose PSN means nothing: UD and QP1.
+  void count_unsequenced(const Observation& packet, bool ends_message) {
+    if (packets_++ == 0) first_ = Psn(packet.psn);
+    next_ = Psn(packet.psn) + 1u;
+    if (ends_message) messages_++;
+  }
+  TroubleCounts trouble_counts() const { return recovery_ ? recovery_->counts : TroubleCounts{}; }
+  const Recovery* recovery() const { return recovery_.get(); }
+  /// Whether IP identifications tell one transmission from another.
+  bool ids_differ() const { return id_steps_ >= 4; }
+
+  static constexpr i32 kFar = 1 << 22;
+  static constexpr u64 kEpochSilence = 10'000'000'000;
+
+ private:
+  static constexpr u64 kMillisecond = 1'000'000;
+
+  bool quiet() const {
+    return recovery_->holes.empty() && !recovery_->in_episode && recovery_->pending_count == 0;
+  }
+
+  Recovery& trouble() {
+    if (!recovery_) {
+      recovery_ = std::make_unique<Recovery>();
+      recovery_->run.first = first_;
+      recovery_->run.next = next_;
+    }
+    return *recovery_;
+  }
+
+  // A sender that numbers its datagrams in order lets late packets be told from repeated ones.
+  void note_ip_id(const Observation& packet) {
+    const u16 step = static_cast<u16>(packet.ip_id - last_ip_id_);
+    last_ip_id_ = packet.ip_id;
+    if (packet.has(kHasIpId) && step != 0 && step < 1024)
+      id_steps_ = static_cast<u8>(std::min(id_steps_ + 1, 64));
+    else
+      id_steps_ /= 2;
+  }
+
+  Arrival observe_unexpected(const Observation& packet, u32 width, const RequestContext& context,
+                             Settlements& out) {
+    const Psn psn(packet.psn);
+    Arrival arrival{.stream = StreamKind::request};
+    packets_++;
+    if (!started_) {
+      begin(packet, width);
+      arrival.packet_class = PacketClass::first;
+      return arrival;
+    }
+    const i32 ahead = distance(next_, psn);
+    if (ahead > kFar || ahead < -kFar) return observe_far(packet, width, context, out);
+    stale_in_a_row_ = 0;
+    if (ahead < 0) return observe_earlier(packet, width, context, out);
+
+    if (recovery_) {
+      settle_pending_late(out);
+      leave_episode();
+      settle_episodes(context.flow, out);
+    }
+    if (ahead > 0) {
+      Recovery& recovery = trouble();
+      Hole hole;
+      hole.first = next_;
+      hole.count = static_cast<u32>(ahead);
+      hole.opened = packet.time;
+      hole.opened_frame = packet.frame;
+      hole.opener_ip_id = packet.ip_id;
+      hole.has_ip_id = packet.has(kHasIpId);
+      recovery.holes.add(hole);
+      recovery.counts.gaps++;
+      recovery.counts.missing_psns += hole.count;
+      arrival.missing = hole.count;
+    }
+    if (recovery_) recovery_->run.advance(psn, width);
+    next_ = psn + width;
+    note_ip_id(packet);
+    arrival.packet_class = ahead == 0 ? PacketClass::in_order : PacketClass::gap;
+    return arrival;
+  }
+
+  void begin(const Observation& packet, u32 width) {
+    started_ = true;
+    first_ = Psn(packet.psn);
+    next_ = first_ + width;
+    last_ip_id_ = packet.ip_id;
+    stale_in_a_row_ = 0;
+  }
+
+  // Too far away to be a loss or a repeat. After a long silence, or when such packets follow each
+  // other, the QP number has a new owner.
+  Arrival observe_far(const Observation& packet, u32 width, const RequestContext& context,
+                      Settlements& out) {
+    Arrival arrival{.stream = StreamKind::request};
+    const Psn psn(packet.psn);
+    const bool follows = stale_in_a_row_ > 0 && psn == stale_next_;
+    stale_in_a_row_ = follows ? static_cast<u8>(stale_in_a_row_ + 1) : u8{1};
+    stale_next_ = psn + width;
+    const bool silent = packet.time > context.last_event + kEpochSilence;
+    if (silent || stale_in_a_row_ >= kStaleSequence) {
+      restart_epoch(context.flow, out);
+      begin(packet, width);
+      arrival.packet_class = PacketClass::first;
+      return arrival;
+    }
+    trouble().counts.stale++;
+    arrival.packet_class = PacketClass::stale;
+    return arrival;
+  }
+
+  Arrival observe_earlier(const Observation& packet, u32 width, const RequestContext& context,
+                          Settlements& out) {
+    const Psn psn(packet.psn);
+    Recovery& recovery = trouble();
+    Arrival arrival{.stream = StreamKind::request};
+    const bool asked_for = recovery.sequence_nak.valid || recovery.rnr_nak.valid;
+    const u64 reaction = asked_for ? 0 : std::max<u64>(context.rtt, 50'000);
+    if (context.before && is_capture_of(*context.before, packet, ids_differ(), reaction)) {
+      packets_--;
+      recovery.counts.duplicate_captures++;
+      arrival.packet_class = PacketClass::duplicate_capture;
+      return arrival;
+    }
+    Hole* hole = recovery.holes.find(psn);
+    if (!context.repairs) {
+      recovery.holes.remove(psn, width);
+      return late(arrival);
+    }
+    if (recovery.in_episode && distance(recovery.run.next, psn) >= 0)
+      return sent_again(packet, width, hole != nullptr, arrival);
+
+    if (recovery.pending_count > 0) {
+      const PendingFill& last = recovery.pending[recovery.pending_count - 1];
+      const bool follows = psn == last.psn + last.width;
+      if (follows && !hole) {
+        promote_pending(context, out);
+        return sent_again(packet, width, false, arrival);
+      }
+      if (!follows || recovery.pending_count == recovery.pending.size()) settle_pending_late(out);
+    }
+
+    if (hole) return observe_filling(packet, width, *hole, context, arrival, out);
+    if (recovery.in_episode && late_within_run(packet)) {
+      recovery.run.skipped.remove(psn, width);
+      return count_again(packet, arrival);
+    }
+    restart(packet.time, packet.frame, psn, width, context, out);
+    return sent_again(packet, width, false, arrival);
+  }
+
+  Arrival late(Arrival arrival) {
+    recovery_->counts.reordered++;
+    arrival.packet_class = PacketClass::reordered;
+    return arrival;
+  }
+
+  // A packet that was sent again, and overtaken by its successors of the same run.
+  bool late_within_run(const Observation& packet) {
+    const Psn psn(packet.psn);
+    if (recovery_->run.skipped.find(psn) == nullptr) return false;
+    if (ids_differ() && packet.has(kHasIpId))
+      return static_cast<std::int16_t>(packet.ip_id - recovery_->run_ip_id) < 0;
+    const NakMemory& nak = recovery_->sequence_nak;
+    return !(nak.valid && nak.psn == psn) && packet.time - recovery_->run_time < kMillisecond;
+  }
+
+  enum class Fill : u8 { late, sent_again, open };
+
+  Fill judge_fill(const Observation& packet, const Hole& hole,
+                  const RequestContext& context) const {
+    if (ids_differ() && packet.has(kHasIpId) && hole.has_ip_id) {
+      const auto after = static_cast<std::int16_t>(packet.ip_id - hole.opener_ip_id);
+      if (after != 0) return after < 0 ? Fill::late : Fill::sent_again;
+    }
+    const NakMemory& nak = recovery_->sequence_nak;
+    if (nak.valid && nak.time >= hole.opened && distance(nak.psn, Psn(packet.psn)) >= 0)
+      return Fill::sent_again;
+    const u64 limit = std::max(kMillisecond, 2 * context.rtt);
+    return packet.time - std::min(hole.opened, packet.time) >= limit ? Fill::sent_again
+                                                                     : Fill::open;
+  }
+
+  Arrival observe_filling(const Observation& packet, u32 width, const Hole& hole,
+                          const RequestContext& context, Arrival arrival, Settlements& out) {
+    Recovery& recovery = *recovery_;
+    const Psn psn(packet.psn);
+    switch (judge_fill(packet, hole, context)) {
+      case Fill::late:
+        settle_pending_late(out);
+        recovery.holes.remove(psn, width);
+        recovery.run.skipped.remove(psn, width);
+        return late(arrival);
+      case Fill::sent_again:
+        settle_pending_late(out);
+        restart(packet.time, packet.frame, psn, width, context, out);
+        return sent_again(packet, width, true, arrival);
+      case Fill::open: break;
+    }
+    recovery.holes.remove(psn, width);
+    recovery.pending[recovery.pending_count++] = {psn, width, packet.frame, packet.time,
+                                                  packet.payload_size};
+    arrival.packet_class = PacketClass::reordered;
+    arrival.provisional = true;
+    return arrival;
+  }
+
+  // Nothing came again behind the packets that filled holes: they were late.
+  void settle_pending_late(Settlements& out) {
+    Recovery& recovery = *recovery_;
+    for (std::size_t i = 0; i < recovery.pending_count; i++) {
+      const PendingFill& fill = recovery.pending[i];
+      recovery.run.skipped.remove(fill.psn, fill.width);
+      recovery.counts.reordered++;
+      if (out.wanted) out.classes.push_back({fill.frame, PacketClass::reordered, 0});
+    }
+    recovery.pending_count = 0;
+  }
+
+  // Their successors came again too: they were the start of a restart.
+  void promote_pending(const RequestContext& context, Settlements& out) {
+    Recovery& recovery = *recovery_;
+    const std::size_t count = std::exchange(recovery.pending_count, 0);
+    const PendingFill& start = recovery.pending[0];
+    restart(start.time, start.frame, start.psn, start.width, context, out);
+    for (std::size_t i = 0; i < count; i++) {
+      const PendingFill& fill = recovery.pending[i];
+      Episode& episode = recovery.episodes[recovery.episode_count - 1];
+      episode.result.packets++;
+      recovery.counts.retransmissions++;
+      recovery.counts.retransmitted_bytes += fill.payload_size;
+      move_run(episode, fill.psn, fill.width);
+      if (out.wanted)
+        out.classes.push_back({fill.frame, PacketClass::retransmission, episode.result.number});
+    }
+  }
+
+  // The sender starts over at `psn`.
+  void restart(u64 time, u64 frame, Psn psn, u32 width, const RequestContext& context,
+               Settlements& out) {
+    Recovery& recovery = *recovery_;
+    leave_episode();
+    settle_episodes(context.flow, out);
+    if (recovery.episode_count == recovery.episodes.size()) {
+      Episode& oldest = recovery.episodes[0];
+      if (oldest.place_open) decide(oldest, Place::ambiguous);
+      settle_episodes(context.flow, out);
+    }
+    Episode episode;
+    episode.result = {.number = ++out.last_episode,
+                      .flow = context.flow,
+                      .restart_psn = psn.value(),
+                      .start_time = time,
+                      .start_frame = frame,
+                      .silence = time - std::min(context.last_event, time)};
+    episode.restart = psn;
+    episode.sent_to = psn;
+    episode.old_end = next_;
+    episode.seen_before = recovery.run.saw(psn);
+    judge(episode, psn, width, context);
+    recovery.episodes[recovery.episode_count++] = episode;
+    recovery.in_episode = true;
+    recovery.run.first = recovery.run.next = psn;
+    recovery.run.skipped.clear();
+    recovery.sequence_nak.valid = recovery.rnr_nak.valid = recovery.response_gap.valid = false;
+    recovery.counts.episodes++;
+  }
+
+  // Cause and place of a restart, from what was seen before it.
+  void judge(Episode& episode, Psn psn, u32 width, const RequestContext& context) {
+    Recovery& recovery = *recovery_;
+    const auto asks_for = [&](const NakMemory& nak) {
+      // The first packets sent again may have been lost before the tap.
+      return nak.valid && distance(nak.psn, psn) >= 0 && distance(nak.psn, psn) < 64;
+    };
+    const bool acked = acked_ && distance(psn, una_) > 0;
+    const bool reached = recovery.run.reached(psn);
+    const bool capture_loss_near =
+        recovery.capture_loss_time != 0 &&
+        episode.result.start_time - recovery.capture_loss_time < 10 * kMillisecond;
+    const Place lost_before_tap = capture_loss_near ? Place::ambiguous : Place::upstream;
+
+    Cause cause = Cause::timeout;
+    if (!context.answered)
+      cause = Cause::unknown;
+    else if (asks_for(recovery.sequence_nak))
+      cause = Cause::nak_sequence;
+    else if (asks_for(recovery.rnr_nak))
+      cause = Cause::rnr_nak;
+    else if (context.inside_old_read ||
+             (recovery.response_gap.valid && distance(psn, recovery.response_gap.psn) >= 0 &&
+              distance(recovery.response_gap.psn, psn + width) > 0))
+      cause = Cause::implied_nak;
+    episode.result.cause = cause;
+    episode.cause_open = cause == Cause::timeout;
+    episode.place_open = true;
+
+    if (cause == Cause::rnr_nak) {
+      decide(episode, Place::not_ready);
+    } else if (acked) {
+      decide(episode, recovery.acks_over(psn) >= 2 ? Place::spurious : Place::response);
+    } else if (cause == Cause::implied_nak) {
+      decide(episode, Place::response);
+    } else if (reached && !episode.seen_before) {
+      decide(episode, lost_before_tap);
+    } else if (cause == Cause::nak_sequence) {
+      if (episode.seen_before || recovery.counts.gaps == 0) decide(episode, Place::downstream);
+    }
+  }
+
+  Arrival sent_again(const Observation& packet, u32 width, bool was_missing, Arrival arrival) {
+    Recovery& recovery = *recovery_;
+    Episode& episode = recovery.episodes[recovery.episode_count - 1];
+    const Psn psn(packet.psn);
+    if (was_missing)
+      recovery.holes.remove(psn, width);
+    else
+      episode.only_missing = false;
+    recovery.run_ip_id = packet.ip_id;
+    recovery.run_time = packet.time;
+    move_run(episode, psn, width);
+    return count_again(packet, arrival);
+  }
+
+  void move_run(Episode& episode, Psn psn, u32 width) {
+    Recovery& recovery = *recovery_;
+    recovery.run.advance(psn, width);
+    episode.sent_to = recovery.run.next;
+    if (distance(next_, recovery.run.next) > 0) next_ = recovery.run.next;
+    if (recovery.run.next == next_) recovery.in_episode = false;
+  }
+
+  Arrival count_again(const Observation& packet, Arrival arrival) {
+    Episode& episode = recovery_->episodes[recovery_->episode_count - 1];
+    episode.result.packets++;
+    recovery_->counts.retransmissions++;
+    recovery_->counts.retransmitted_bytes += packet.payload_size;
+    arrival.packet_class = PacketClass::retransmission;
+    arrival.episode = episode.result.number;
+    return arrival;
+  }
+
+  // The latest episode has come to its end; what it sent says whether it was selective.
+  void leave_episode() {
+    Recovery& recovery = *recovery_;
+    recovery.in_episode = false;
+    if (recovery.episode_count == 0) return;
+    Episode& episode = recovery.episodes[recovery.episode_count - 1];
+    if (episode.settled) return;
+    if (episode.cause_open && episode.only_missing) episode.result.cause = Cause::selective;
+    episode.cause_open = false;
+    episode.settled = true;
+  }
+
+  static void decide(Episode& episode, Place place) {
+    episode.result.place = place;
+    episode.place_open = false;
+  }
+
+  // `settled` episodes send no more; those with a place leave the list.
+  void settle_episodes(u32 flow, Settlements& out) {
+    Recovery& recovery = *recovery_;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < recovery.episode_count; i++) {
+      Episode& episode = recovery.episodes[i];
+      if (!episode.settled || episode.place_open) {
+        if (kept != i) recovery.episodes[kept] = episode;
+        kept++;
+        continue;
+      }
+      recovery.counts.by_cause[static_cast<std::size_t>(episode.result.cause)] +=
+          episode.result.packets;
+      recovery.counts.by_place[static_cast<std::size_t>(episode.result.place)] +=
+          episode.result.packets;
+      episode.result.flow = flow;
+      if (out.wanted) out.episodes.push_back(episode.result);
+    }
+    recovery.episode_count = kept;
+  }
+
+  template <class Judge>
+  void for_open_episodes(u32 flow, Settlements& out, Judge judge_one) {
+    bool decided = false;
+    for (std::size_t i = 0; i < recovery_->episode_count; i++) {
+      Episode& episode = recovery_->episodes[i];
+      if (!episode.place_open) continue;
+      judge_one(episode);
+      decided = decided || !episode.place_open;
+    }
+    if (decided) settle_episodes(flow, out);
+  }
+
+  void move_una(Psn una, u64 time) {
+    if (acked_ && distance(una_, una) <= 0) return;
+    una_ = una;
+    acked_ = true;
+    if (!recovery_ || recovery_->holes.empty()) return;
+    // The responder has what the tap never saw: the capture missed it.
+    recovery_->holes.erase_if([&](const Hole& hole) {
+      if (distance(hole.end(), una) < 0) return false;
+      recovery_->counts.capture_missed_psns += hole.count;
+      recovery_->capture_loss_time = time;
+      return true;
+    });
+  }
+
+  Psn next_, una_, first_;
+  bool started_ = false;
+  bool acked_ = false;
+  u8 id_steps_ = 0;
+  u8 stale_in_a_row_ = 0;
+  u16 last_ip_id_ = 0;
+  Psn stale_next_;
+  std::unique_ptr<Recovery> recovery_;
+  u64 packets_ = 0;
+  u64 messages_ = 0;
+  static constexpr u8 kStaleSequence = 8;
+};
+
+}  // namespace roce::flow
