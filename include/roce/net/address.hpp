@@ -181,14 +181,16 @@ class AddressTable {
     u64 high, low;
     std::memcpy(&high, address.octets.data(), 8);
     std::memcpy(&low, address.octets.data() + 8, 8);
-    u64 mixed = (high ^ static_cast<u64>(address.kind)) * 0x9e37'79b9'7f4a'7c15u;
-    mixed = (mixed ^ mixed >> 29 ^ low) * 0xbf58'476d'1ce4'e5b9u;
+    // Both halves have to reach every bit: neighbours differ in their last octet alone.
+    u64 mixed = (high ^ static_cast<u64>(address.kind)) * 0x9e37'79b9'7f4a'7c15u ^ low;
+    mixed = (mixed ^ mixed >> 32) * 0xbf58'476d'1ce4'e5b9u;
+    mixed = (mixed ^ mixed >> 29) * 0x94d0'49bb'1331'11ebu;
     return mixed ^ mixed >> 32;
   }
 
   std::vector<Address> addresses_;
   std::vector<u32> slots_;  // indices into addresses_, or kEmpty; a power of two of them
-  std::array<u32, 64> recent_{};
+  std::array<u32, 256> recent_{};
 };
 
 }  // namespace roce::net
