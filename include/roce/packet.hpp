@@ -31,8 +31,6 @@ struct Stop {
   constexpr bool operator==(const Stop&) const = default;
 };
 
-inline constexpr std::size_t kIcrcSize = 4;
-
 class RocePacket {
  public:
   /// Decodes `bytes`, which start at the BTH. `wire_size` is the packet's length in bytes from

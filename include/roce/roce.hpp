@@ -3,8 +3,10 @@
 
 #pragma once
 
+#include "roce/icrc.hpp"
 #include "roce/net/address.hpp"
 #include "roce/net/layers.hpp"
+#include "roce/net/located.hpp"
 #include "roce/net/observe.hpp"
 #include "roce/opcode.hpp"
 #include "roce/packet.hpp"

@@ -9,6 +9,7 @@
 
 #include "roce/flow/observation.hpp"
 #include "roce/net/layers.hpp"
+#include "roce/net/located.hpp"
 #include "roce/packet.hpp"
 
 namespace roce::net {
@@ -21,13 +22,6 @@ enum class Sighting : u8 {
   not_roce,          // nothing of RoCE in it
   not_roce_on_4791,  // UDP to the RoCEv2 port, but it cannot be a RoCE packet
   undecoded          // RoCE, or a later IP fragment that may be, whose BTH was not captured
-};
-
-/// Where a RoCE packet lies in its frame. All in bytes.
-struct Located {
-  u32 network_offset = 0;  // of the IP header or GRH
-  u32 bth_offset = 0;
-  u32 bth_size = 0;  // from the BTH through the ICRC, on the wire
 };
 
 namespace detail {
@@ -44,21 +38,18 @@ inline u32 load32(const u8* at) {
   return value;
 }
 
-/// Whether a BTH whose opcode is unassigned still looks like one: what is reserved is zero, and the
-/// packet has a length that RoCE packets have.
-inline bool plausible(const Bth& bth, std::size_t size) {
-  return bth.version() == 0 && (bth.congestion & 0x3f) == 0 && (bth.ack & 0x7f) == 0 &&
-         bth.pkey != 0 && size % 4 == 0 && size >= sizeof(Bth) + kIcrcSize;
-}
-
 /// Whether a UDP payload of `size` bytes sent to port 4791 can be a RoCE packet. Every length on
-/// the wire is a multiple of 4 (IBTA 9.2.5: padding).
+/// the wire is a multiple of 4 (IBTA 9.2.5: padding). A missing ICRC is forgiven: captures taken
+/// before the NIC adds it have none.
 inline bool can_be_roce(const RocePacket& packet, std::size_t size) {
-  if (size < sizeof(Bth) + kIcrcSize || size % 4 != 0) return false;
+  if (size < sizeof(Bth) || size % 4 != 0) return false;
   if (!packet.has_bth()) return true;
-  if (packet.bth().version() != 0) return false;
-  if (packet.opcode().known()) return packet.stop().reason != StopReason::bad_length;
-  return plausible(packet.bth(), size);
+  const Bth& bth = packet.bth();
+  if (bth.version() != 0) return false;
+  if (packet.opcode().known()) return size >= kOpcodeLayout[bth.opcode].head + bth.pad_count();
+  // Unassigned: at least what is reserved should be zero, as it hardly is in what is no BTH.
+  return (bth.congestion & 0x3f) == 0 && (bth.ack & 0x7f) == 0 && bth.pkey != 0 &&
+         size >= sizeof(Bth) + kIcrcSize;
 }
 
 inline void observe_packet(const RocePacket& packet, std::size_t captured, std::size_t size,
@@ -70,10 +61,8 @@ inline void observe_packet(const RocePacket& packet, std::size_t captured, std::
   if (bth.fecn()) flags |= flow::kFecn;
   if (bth.becn()) flags |= flow::kBecn;
   if (captured < size) flags |= flow::kTruncated;
-  const StopReason stop = packet.stop().reason;
-  if (stop == StopReason::unknown_opcode || stop == StopReason::bad_length) {
-    flags |= flow::kUndecoded;
-  }
+  const std::size_t head = kOpcodeLayout[bth.opcode].head;
+  if (head == 0 || size < head) flags |= flow::kUndecoded;
   out.opcode = bth.opcode;
   out.dest_qp = bth.dest_qp;
   out.psn = bth.psn;
@@ -127,7 +116,9 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
   if (path.has_vlan) flags |= flow::kHasVlan;
   if (path.has_source_port) flags |= flow::kHasSourcePort;
   out.flags = static_cast<u16>(flags);
-  located = {path.network_offset, at.offset, static_cast<u32>(at.wire_size)};
+  const bool has_icrc =
+      at.bytes.size() >= at.wire_size && packet.stop().reason != StopReason::bad_length;
+  located = {path.network_offset, at.offset, static_cast<u32>(at.wire_size), out.version, has_icrc};
   return Sighting::roce;
 }
 
@@ -225,7 +216,7 @@ inline bool observe_quickly(Bytes frame, u32 wire_size, AddressTable& addresses,
   out.source_port = load16(udp);
   out.version = 2;
   out.flags = static_cast<u16>(flags);
-  located = {static_cast<u32>(ip - start), static_cast<u32>(bth_offset), size};
+  located = {static_cast<u32>(ip - start), static_cast<u32>(bth_offset), size, 2, captured >= size};
   return true;
 }
 

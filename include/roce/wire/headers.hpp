@@ -24,6 +24,8 @@ enum class Ext : u8 {
 };
 inline constexpr std::size_t kExtCount = 10;
 
+inline constexpr std::size_t kIcrcSize = 4;  // at the end of every packet
+
 /// Base Transport Header (IBTA 9.2): every RoCE packet starts with one.
 struct Bth {
   u8 opcode;
