@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace rocetrace {
 namespace {
@@ -41,24 +42,21 @@ std::unique_ptr<ByteSource> open_source(const std::string& path) {
 }  // namespace
 
 Capture::Capture(const std::string& path, roce::u16 index)
-    : source_(open_source(path)), info_(std::make_unique<CaptureInfo>()) {
-  start(path, "", index);
-}
+    : Capture(open_source(path), path, index) {}
 
 Capture::Capture(roce::Bytes bytes, const std::string& name, roce::u16 index)
-    : source_(view_memory(bytes)), info_(std::make_unique<CaptureInfo>()) {
-  start(name, "", index);
-}
+    : Capture(view_memory(bytes), name, index) {}
 
-void Capture::start(const std::string& name, const std::string& compression, roce::u16 index) {
+Capture::Capture(std::unique_ptr<ByteSource> source, const std::string& name, roce::u16 index)
+    : source_(std::move(source)), info_(std::make_unique<CaptureInfo>()) {
   info_->file = name;
   info_->total_size = source_->total_size();
   if (source_->window(0, 1).bytes.empty()) fail(name, "the file is empty");
   reader_ = open_pcap(*source_, *info_, index);
-  info_->format = "pcap" + compression;
+  info_->format = "pcap";
   if (reader_) return;
   reader_ = open_pcapng(*source_, *info_, index);
-  info_->format = "pcapng" + compression;
+  info_->format = "pcapng";
   if (!reader_) fail(name, "not a capture file (neither pcap nor pcapng)");
 }
 

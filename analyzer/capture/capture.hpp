@@ -19,7 +19,9 @@ class Capture {
   /// std::runtime_error, naming the file, if it cannot be opened or is not a capture.
   explicit Capture(const std::string& path, roce::u16 index = 0);
 
-  /// The same for bytes in memory, which must outlive the capture; `name` is for messages.
+  /// The same for other sources, and for bytes in memory, which must outlive the capture. `name` is
+  /// for messages.
+  Capture(std::unique_ptr<ByteSource> source, const std::string& name, roce::u16 index = 0);
   Capture(roce::Bytes bytes, const std::string& name, roce::u16 index = 0);
 
   /// Puts the next frames into `batch`, which is emptied first: at most kBatchFrames, in the order
@@ -31,8 +33,6 @@ class Capture {
   const CaptureInfo& info() const { return *info_; }
 
  private:
-  void start(const std::string& name, const std::string& compression, roce::u16 index);
-
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<CaptureInfo> info_;  // at a fixed place, for the reader
   std::unique_ptr<RecordReader> reader_;

@@ -113,7 +113,7 @@ class PcapReader final : public RecordReader {
       if (bytes.size() < header_size) return last && (count > 0 || bytes.empty());
       const RecordHeader h = header_at(bytes.data());
       if (!possible(h)) return false;
-      if (bytes.size() - header_size < h.captured) return last;
+      if (bytes.size() - header_size < h.captured) return last && (count > 0 || !time_known_);
       bytes = bytes.subspan(header_size + h.captured);
     }
     return true;
@@ -142,14 +142,13 @@ class PcapReader final : public RecordReader {
     const auto* const size = std::ranges::find_if(variant.header_sizes, [&](u8 candidate) {
       return candidate != 0 && continues(window.bytes, window.last, candidate);
     });
-    if (size != variant.header_sizes.end()) {
-      header_size_ = *size;
-      if (window.bytes.size() >= header_size_) {
-        last_seconds_ = header_at(window.bytes.data()).seconds;
-        time_known_ = true;
-      }
-    }
+    if (size != variant.header_sizes.end()) header_size_ = *size;
     need_ = 2 * header_size_;
+    if (window.bytes.size() < header_size_) return;
+    const RecordHeader first = header_at(window.bytes.data());
+    if (size == variant.header_sizes.end() && !convincing(first)) return;
+    last_seconds_ = first.seconds;
+    time_known_ = true;
   }
 
   // Hands out records until the batch is full, the window is used up, or something is wrong. A
