@@ -59,4 +59,14 @@ class Table {
   std::size_t size_ = 0;
 };
 
+/// Calls visit(const Row&) for each row, however the rows are kept.
+template <class Row, class Visit>
+void each_row(const Table<Row>& rows, Visit&& visit) {
+  rows.each(visit);
+}
+template <class Row, class Visit>
+void each_row(const std::vector<Row>& rows, Visit&& visit) {
+  for (const Row& row : rows) visit(row);
+}
+
 }  // namespace rocetrace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables and paragraphs for people. See columns.hpp.
+
+#include "report/columns.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "report/sink.hpp"
+
+namespace rocetrace {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kBetween = 2;
+constexpr std::size_t kNarrowest = 15;  // an IPv4 address
+
+std::string padded(std::string_view text, std::size_t width, Columns::Align align) {
+  std::string cell = shortened(text, width);
+  const std::size_t spaces = width - std::min(width, cell.size());
+  cell.insert(align == Columns::Align::left ? cell.size() : 0, spaces, ' ');
+  return cell;
+}
+
+}  // namespace
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (text.size() <= width || width < 4) return std::string{text};
+  const std::size_t tail = (width - 2) / 2;
+  std::string cell{text.substr(0, width - 2 - tail)};
+  cell += "..";
+  cell += text.substr(text.size() - tail);
+  return cell;
+}
+
+void Columns::add(std::vector<std::string> cells) {
+  assert(cells.size() == columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+void Columns::write(Sink& out, unsigned width, bool bold) const {
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns_) widths.push_back(column.title.size());
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+
+  std::size_t total = kIndent - kBetween;
+  for (const std::size_t each : widths) total += each + kBetween;
+  while (total > width) {
+    // The widest one that may shrink gives way first, so that two addresses end up equally wide.
+    std::size_t widest = columns_.size();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!columns_[i].shrinks || widths[i] <= kNarrowest) continue;
+      if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
+    }
+    if (widest == columns_.size()) break;
+    --widths[widest];
+    --total;
+  }
+
+  const auto write_line = [&](const auto& cell_text) {
+    std::string line(kIndent, ' ');
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (i > 0) line.append(kBetween, ' ');
+      line += padded(cell_text(i), widths[i], columns_[i].align);
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out.text(line);
+  };
+  if (bold) out.text("\x1b[1m");
+  write_line([&](std::size_t i) { return columns_[i].title; });
+  if (bold) out.text("\x1b[0m");
+  out.put('\n');
+  for (const auto& row : rows_) {
+    write_line([&](std::size_t i) { return std::string_view{row[i]}; });
+    out.put('\n');
+  }
+}
+
+void write_wrapped(Sink& out, std::string_view first, std::string_view text, unsigned width) {
+  out.text(first);
+  std::size_t column = first.size();
+  bool line_is_empty = true;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(' '), text.size());
+    const std::string_view next = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    if (next.empty()) continue;
+    if (!line_is_empty && column + 1 + next.size() > width) {
+      out.put('\n');
+      out.text(std::string(first.size(), ' '));
+      column = first.size();
+      line_is_empty = true;
+    }
+    if (!line_is_empty) {
+      out.put(' ');
+      ++column;
+    }
+    out.text(next);
+    column += next.size();
+    line_is_empty = false;
+  }
+  out.put('\n');
+}
+
+}  // namespace rocetrace

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The report formats: one line each, which --format, -o and the help follow.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace rocetrace {
+
+class Sink;
+
+/// How a report for people is laid out.
+struct ReportStyle {
+  unsigned width = 100;  // columns
+  bool colour = false;   // ANSI colours
+};
+
+void write_text(const Report& report, const ReportStyle& style, Sink& out);
+void write_json(const Report& report, const ReportStyle& style, Sink& out);
+void write_ndjson(const Report& report, const ReportStyle& style, Sink& out);
+
+/// CSV (RFC 4180): one table each.
+void write_csv_half_flows(const Report& report, const ReportStyle& style, Sink& out);
+void write_csv_connections(const Report& report, const ReportStyle& style, Sink& out);
+void write_csv_hosts(const Report& report, const ReportStyle& style, Sink& out);
+void write_csv_findings(const Report& report, const ReportStyle& style, Sink& out);
+void write_csv_captures(const Report& report, const ReportStyle& style, Sink& out);
+
+/// One of the files that a format consists of.
+struct ReportPart {
+  std::string_view suffix;  // comes before the extension: NAME.half_flows.csv
+  void (*write)(const Report& report, const ReportStyle& style, Sink& out);
+};
+
+struct ReportFormat {
+  std::string_view name;
+  std::string_view extension;  // with its dot
+  std::string_view what;
+  std::span<const ReportPart> parts;  // standard output gets the first
+};
+
+inline constexpr ReportPart kTextParts[] = {{"", write_text}};
+inline constexpr ReportPart kJsonParts[] = {{"", write_json}};
+inline constexpr ReportPart kNdjsonParts[] = {{"", write_ndjson}};
+inline constexpr ReportPart kCsvParts[] = {{".half_flows", write_csv_half_flows},
+                                           {".connections", write_csv_connections},
+                                           {".hosts", write_csv_hosts},
+                                           {".findings", write_csv_findings},
+                                           {".captures", write_csv_captures}};
+
+inline constexpr ReportFormat kFormats[] = {
+    {"text", ".txt", "summary for people", kTextParts},
+    {"json", ".json", "everything, one object", kJsonParts},
+    {"ndjson", ".ndjson", "everything, one object a row", kNdjsonParts},
+    {"csv", ".csv", "one table a file; half-flows to standard output", kCsvParts},
+};
+
+/// The format of that name, or null.
+const ReportFormat* report_format(std::string_view name);
+
+/// The format that a file name's extension asks for, or null.
+const ReportFormat* format_of_file(std::string_view path);
+
+/// The width of the terminal that standard output is, and colours if it can show them and NO_COLOR
+/// does not forbid it; what a file gets, otherwise.
+ReportStyle terminal_style();
+
+/// Writes `report` to standard output, laid out for the terminal if it is one.
+/// Throws PipeClosed, or std::runtime_error.
+void print_report(const Report& report, const ReportFormat& format);
+
+/// Writes `report` to `path`, in the format of its extension. Each file appears whole or not at
+/// all. Throws std::runtime_error with the file's name.
+void save_report(const Report& report, const std::string& path);
+
+}  // namespace rocetrace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One half-flow for people: the block of the worst ones, and the line of a table.
+
+#pragma once
+
+#include <optional>
+
+#include "report/columns.hpp"
+#include "report/formats.hpp"
+
+namespace rocetrace {
+
+/// The columns that flow_cells() fills.
+Columns flow_columns();
+std::vector<std::string> flow_cells(const HalfFlowRow& row);
+
+/// Everything about a half-flow that is not zero, in a few lines. `connection` is the one that it
+/// is part of, when it is known.
+void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& connection,
+                const ReportStyle& style, Sink& out);
+
+/// The columns that connection_cells() fills.
+Columns connection_columns();
+std::vector<std::string> connection_cells(const ConnectionRow& row);
+
+}  // namespace rocetrace
