@@ -87,15 +87,9 @@ inline void observe_packet(const RocePacket& packet, std::size_t captured, std::
 
 }  // namespace detail
 
-/// Observes through the walk: any frame, any link type.
-inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
-                               flow::Observation& out, Located& located) {
-  Path path;
-  const Cursor at = walk(frame, wire_size, link_type, path);
-  if (at.next.space != Space::roce) {
-    const bool lost = path.ending == Ending::fragment || path.ending == Ending::not_roce_v1;
-    return lost ? Sighting::undecoded : Sighting::not_roce;
-  }
+/// Observes what a walk ended at: `at` says Space::roce, `path` how it came there.
+inline Sighting observe_end(const Cursor& at, const Path& path, u32 wire_size,
+                            AddressTable& addresses, flow::Observation& out, Located& located) {
   const RocePacket packet = RocePacket::decode(at.bytes, at.wire_size);
   const bool on_udp = at.next.number == 2;
   if (on_udp && !detail::can_be_roce(packet, at.wire_size)) return Sighting::not_roce_on_4791;
@@ -120,6 +114,18 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
       at.bytes.size() >= at.wire_size && packet.stop().reason != StopReason::bad_length;
   located = {path.network_offset, at.offset, static_cast<u32>(at.wire_size), out.version, has_icrc};
   return Sighting::roce;
+}
+
+/// Observes through the walk: any frame, any link type.
+inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
+                               flow::Observation& out, Located& located) {
+  Path path;
+  const Cursor at = walk(frame, wire_size, link_type, path);
+  if (at.next.space != Space::roce) {
+    const bool lost = path.ending == Ending::fragment || path.ending == Ending::not_roce_v1;
+    return lost ? Sighting::undecoded : Sighting::not_roce;
+  }
+  return observe_end(at, path, wire_size, addresses, out, located);
 }
 
 /// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
