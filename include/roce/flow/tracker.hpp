@@ -17,7 +17,11 @@ namespace roce::flow {
 class Tracker {
  public:
   /// `keep_settlements`: collect SettledClass and SettledEpisode for take_settlements().
-  explicit Tracker(bool keep_settlements = false) { settlements_.wanted = keep_settlements; }
+  /// `max_flows`: half-flows to follow at most; packets of further ones are counted only. 0: all.
+  explicit Tracker(bool keep_settlements = false, u64 max_flows = 0)
+      : max_flows_(max_flows == 0 ? ~u64{0} : max_flows) {
+    settlements_.wanted = keep_settlements;
+  }
 
   /// Takes packets in the order of the trace. `arrivals` is at least as long as `packets`.
   void observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {
@@ -36,6 +40,8 @@ class Tracker {
   const FlowTable& flows() const { return flows_; }
   /// In the order in which they were recognised; some may be `broken`.
   const std::vector<Connection>& connections() const { return connections_; }
+  /// Packets of half-flows beyond `max_flows`.
+  u64 untracked_packets() const { return untracked_packets_; }
   /// What was settled since the last call of clear().
   Settlements& settlements() { return settlements_; }
 
@@ -59,6 +65,11 @@ class Tracker {
       const HalfFlowKey key = HalfFlowKey::of(packets[i]);
       u32 id = ids[i];
       if (id == 0 || flows_.at(id).key != key) id = find_or_add(key, hashes[i], packets[i]);
+      if (id == 0) {
+        untracked_packets_++;
+        arrivals[i] = {};
+        continue;
+      }
       arrivals[i] = observe_one(flows_.at(id), packets[i]);
       arrivals[i].flow = id;
     }
@@ -66,7 +77,7 @@ class Tracker {
 
   u32 find_or_add(const HalfFlowKey& key, u64 hash, const Observation& packet) {
     const u32 found = flows_.find(key, hash);
-    if (found != 0) return found;
+    if (found != 0 || flows_.size() >= max_flows_) return found;
     HalfFlow& flow = flows_.add(key, hash);
     flow.service = static_cast<u8>(service_of(packet.opcode));
     flow.first_time = packet.time;
@@ -442,6 +453,8 @@ class Tracker {
   PairingIndex pairing_;
   std::vector<Connection> connections_;
   Settlements settlements_;
+  u64 max_flows_;
+  u64 untracked_packets_ = 0;
   static constexpr std::size_t kPrefetched = 256;
 };
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From frames to observations: the decoding step of the pipeline, with its counts.
+
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capture/frame.hpp"
+#include "roce/flow/observation.hpp"
+#include "roce/net/address.hpp"
+
+namespace rocetrace {
+
+/// What one capture file was found to hold.
+struct SightingCounts {
+  roce::u64 roce = 0;
+  roce::u64 not_roce_on_4791 = 0;  // datagrams to the RoCEv2 port that cannot be RoCE
+  roce::u64 undecoded = 0;         // RoCE whose BTH was not captured, or means nothing known
+};
+
+class Decoder {
+ public:
+  /// The RoCE packets of `batch`, in its order; valid until the next call.
+  std::span<const roce::flow::Observation> decode(const FrameBatch& batch);
+
+  /// Counts of capture file `index`.
+  SightingCounts counts(std::size_t index) const {
+    return index < counts_.size() ? counts_[index] : SightingCounts{};
+  }
+  const roce::net::AddressTable& addresses() const { return addresses_; }
+  /// What else was seen, by name; only a sample once there is much of it.
+  const std::map<std::string, roce::u64>& protocols() const { return protocols_; }
+
+ private:
+  void note_other(const Frame& frame);
+
+  roce::net::AddressTable addresses_;
+  std::vector<roce::flow::Observation> observations_;
+  std::vector<SightingCounts> counts_;
+  std::map<std::string, roce::u64> protocols_;
+};
+
+}  // namespace rocetrace

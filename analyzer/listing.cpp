@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The packet listing: a first pass that settles every class, cause and place, and a second that
+// prints them.
+
+#include <algorithm>
+
+#include "analyze.hpp"
+#include "report/packet_row.hpp"
+#include "report/sink.hpp"
+#include "roce/opcode.hpp"
+#include "roce/syndrome.hpp"
+#include "trace_state.hpp"
+
+namespace rocetrace {
+
+using roce::flow::Arrival;
+using roce::flow::Cause;
+using roce::flow::Observation;
+using roce::flow::PacketClass;
+using roce::flow::Place;
+using roce::flow::SettledClass;
+using roce::flow::SettledEpisode;
+using roce::flow::Settlements;
+
+namespace {
+
+/// "RC SEND First" for each opcode; empty for an unknown one.
+const std::array<std::string, 256>& opcode_names() {
+  static const std::array<std::string, 256> names = [] {
+    std::array<std::string, 256> made;
+    for (std::size_t opcode = 0; opcode < made.size(); opcode++) {
+      const roce::OpcodeInfo& info = roce::kOpcodes[opcode];
+      if (!info.known()) continue;
+      made[opcode] = info.service == info.name
+                         ? std::string(info.name)
+                         : std::string(info.service) + " " + std::string(info.name);
+    }
+    return made;
+  }();
+  return names;
+}
+
+Word syndrome_word(u8 byte) {
+  const roce::Syndrome syndrome(byte);
+  if (syndrome.is_ack()) return "ack";
+  if (syndrome.is_rnr_nak()) return "rnr_nak";
+  if (!syndrome.is_nak()) return "reserved";
+  switch (syndrome.nak_code()) {
+    case roce::NakCode::sequence: return "nak_sequence";
+    case roce::NakCode::invalid_request: return "nak_invalid_request";
+    case roce::NakCode::remote_access: return "nak_remote_access";
+    case roce::NakCode::remote_operational: return "nak_remote_operational";
+    case roce::NakCode::invalid_rd_request: return "nak_invalid_rd_request";
+  }
+  return "nak_reserved";
+}
+
+/// The verdicts of the first pass, looked up in the order of the second.
+class Verdicts {
+ public:
+  explicit Verdicts(Settlements settlements)
+      : classes_(std::move(settlements.classes)), episodes_(std::move(settlements.episodes)) {
+    std::ranges::sort(classes_, {}, &SettledClass::frame);
+    std::ranges::sort(episodes_, {}, &SettledEpisode::number);
+  }
+
+  void settle(u64 frame, Arrival& arrival) {
+    while (next_ < classes_.size() && classes_[next_].frame < frame) next_++;
+    if (next_ == classes_.size() || classes_[next_].frame != frame) return;
+    arrival.packet_class = classes_[next_].packet_class;
+    arrival.episode = classes_[next_].episode;
+  }
+  const SettledEpisode* episode(u32 number) const {
+    const auto at = std::ranges::lower_bound(episodes_, number, {}, &SettledEpisode::number);
+    return at != episodes_.end() && at->number == number ? &*at : nullptr;
+  }
+
+ private:
+  std::vector<SettledClass> classes_;
+  std::vector<SettledEpisode> episodes_;
+  std::size_t next_ = 0;
+};
+
+void fill(const Observation& packet, const Arrival& arrival, const SettledEpisode* episode,
+          PacketRow& row) {
+  using namespace roce::flow;
+  row.frame = packet.frame;
+  row.time = {packet.time};
+  row.source_port.reset();
+  if (packet.has(kHasSourcePort)) row.source_port = packet.source_port;
+  row.dest_qp = packet.dest_qp;
+  row.opcode = opcode_names()[packet.opcode];
+  row.opcode_number = packet.opcode;
+  row.psn = packet.psn;
+  row.ack_req = packet.has(kAckRequested);
+  row.payload_bytes = packet.payload_size;
+  row.ecn = packet.ecn();
+  row.dscp = packet.dscp();
+  row.half_flow.reset();
+  if (arrival.flow != 0) row.half_flow = arrival.flow;
+  row.packet_class =
+      arrival.packet_class != PacketClass::none ? name(arrival.packet_class) : Word{};
+  row.cause = episode && episode->cause != Cause::none ? name(episode->cause) : Word{};
+  row.place = episode && episode->place != Place::none ? name(episode->place) : Word{};
+  row.syndrome = {};
+  row.msn.reset();
+  if (packet.has(kHasAeth)) {
+    row.syndrome = syndrome_word(packet.syndrome());
+    row.msn = packet.aeth & 0xff'ffff;
+  }
+  row.icrc = packet.has(kIcrcGood) ? "good" : packet.has(kIcrcBad) ? "bad" : "not_captured";
+}
+
+}  // namespace
+
+void list_packets(const Options& options, const PacketFormat& format, Sink& out,
+                  Progress& progress) {
+  TraceState first(options, true);
+  first.run(progress);
+  Verdicts verdicts(std::move(first.tracker.settlements()));
+
+  format.begin(out);
+  TraceState second(options);
+  PacketRow row;
+  second.run(progress, [&](std::span<const Observation> packets,
+                           std::span<const Arrival> arrivals) {
+    for (std::size_t i = 0; i < packets.size(); i++) {
+      Arrival arrival = arrivals[i];
+      verdicts.settle(packets[i].frame, arrival);
+      const auto source = second.decoder.addresses().address(packets[i].source).text();
+      const auto destination = second.decoder.addresses().address(packets[i].destination).text();
+      row.source = source;
+      row.destination = destination;
+      fill(packets[i], arrival, verdicts.episode(arrival.episode), row);
+      format.row(row, out);
+    }
+  });
+}
+
+}  // namespace rocetrace

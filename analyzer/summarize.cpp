@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "summarize.hpp"
+
+#include <algorithm>
+
+namespace rocetrace {
+
+using roce::flow::Cause;
+using roce::flow::Connection;
+using roce::flow::HalfFlow;
+using roce::flow::Histogram;
+using roce::flow::Place;
+using roce::flow::TroubleCounts;
+
+namespace {
+
+MaybeDistribution distribution(const std::unique_ptr<Histogram>& histogram) {
+  if (!histogram || histogram->count() == 0) return std::nullopt;
+  const roce::flow::Quantiles q = histogram->quantiles();
+  return Distribution{q.count, q.min, q.p50, q.p90, q.p99, q.max, q.mean};
+}
+
+Word service_name(u8 service) {
+  constexpr std::array<Word, 8> kNames = {"RC", "UC", "RD", "UD", "", "XRC", "", ""};
+  return kNames[service & 7];
+}
+
+CauseCounts causes(const TroubleCounts& counts) {
+  const auto of = [&](Cause cause) { return counts.by_cause[static_cast<std::size_t>(cause)]; };
+  return {.nak_sequence = of(Cause::nak_sequence),
+          .rnr_nak = of(Cause::rnr_nak),
+          .implied_nak = of(Cause::implied_nak),
+          .selective = of(Cause::selective),
+          .timeout = of(Cause::timeout),
+          .unknown = of(Cause::unknown)};
+}
+
+PlaceCounts places(const TroubleCounts& counts) {
+  const auto of = [&](Place place) { return counts.by_place[static_cast<std::size_t>(place)]; };
+  return {.downstream = of(Place::downstream),
+          .upstream = of(Place::upstream),
+          .response = of(Place::response),
+          .spurious = of(Place::spurious),
+          .not_ready = of(Place::not_ready),
+          .ambiguous = of(Place::ambiguous)};
+}
+
+RequestSummary requests_of(const HalfFlow& flow) {
+  const TroubleCounts trouble = flow.requests.trouble_counts();
+  RequestSummary row;
+  row.packets = flow.requests.packets();
+  row.messages = flow.requests.messages();
+  if (row.packets > 0) {
+    row.first_psn = flow.requests.first().value();
+    row.last_psn = flow.last_request_psn.value();
+  }
+  row.gaps = trouble.gaps;
+  row.missing_psns = trouble.missing_psns;
+  row.retransmissions = trouble.retransmissions;
+  row.retransmitted_bytes = trouble.retransmitted_bytes;
+  row.episodes = trouble.episodes;
+  row.by_cause = causes(trouble);
+  row.by_place = places(trouble);
+  row.reordered = trouble.reordered;
+  row.duplicate_captures = trouble.duplicate_captures;
+  row.stale = trouble.stale;
+  return row;
+}
+
+ResponseSummary responses_of(const HalfFlow& flow) {
+  const roce::flow::ResponseCounts& counts = flow.responses.counts();
+  ResponseSummary row;
+  row.packets = counts.packets;
+  row.acks = counts.acks;
+  row.naks = {.sequence = counts.naks[0],
+              .invalid_request = counts.naks[1],
+              .remote_access = counts.naks[2],
+              .remote_operational = counts.naks[3]};
+  row.rnr_naks = counts.rnr_naks;
+  row.read_responses = counts.read_responses;
+  row.atomic_acks = counts.atomic_acks;
+  row.gaps = counts.gaps;
+  row.missing_psns = counts.missing_psns;
+  row.retransmissions = counts.retransmissions;
+  return row;
+}
+
+void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
+  const HalfFlow& flow = state.tracker.flows().at(id);
+  row.id = id;
+  row.version = flow.key.version();
+  row.source = state.decoder.addresses().address(flow.key.source).text().view();
+  row.destination = state.decoder.addresses().address(flow.key.destination).text().view();
+  row.dest_qp = flow.key.dest_qp();
+  row.service = service_name(flow.service);
+  row.packets = flow.packets;
+  row.wire_bytes = flow.wire_bytes;
+  row.payload_bytes = flow.payload_bytes;
+  row.first_time = {flow.first_time};
+  row.last_time = {flow.last_time};
+  row.first_frame = flow.first_frame;
+  row.last_frame = flow.last_frame;
+  row.source_ports.clear();
+  for (const auto& port : flow.source_ports) row.source_ports.push_back(port.value);
+  std::ranges::sort(row.source_ports);
+  row.dscp.clear();
+  for (const auto& dscp : flow.dscp) row.dscp.push_back({dscp.value, dscp.count});
+  std::ranges::sort(row.dscp, {}, &ValueCount::value);
+  row.vlans.clear();
+  for (const auto& vlan : flow.vlans) row.vlans.push_back(vlan.value & 0x0fff);
+  std::ranges::sort(row.vlans);
+  row.vlans.erase(std::ranges::unique(row.vlans).begin(), row.vlans.end());
+  row.ecn = {.not_ect = flow.ecn[0], .ect1 = flow.ecn[1], .ect0 = flow.ecn[2], .ce = flow.ecn[3]};
+  row.cnp = {.packets = flow.cnp_packets, .interval = distribution(flow.cnp.intervals)};
+  row.requests = requests_of(flow);
+  row.responses = responses_of(flow);
+  row.icrc = {.good = flow.icrc_good, .bad = flow.icrc_bad, .not_captured = flow.icrc_not_captured};
+}
+
+void fill(const TraceState& state, const Connection& connection, u64 id, ConnectionRow& row) {
+  const roce::flow::FlowTable& flows = state.tracker.flows();
+  row.id = id;
+  row.half_flows = {connection.flows[0], connection.flows[1]};
+  row.evidence = name(connection.evidence);
+  row.confidence = connection.confidence();
+  row.path_mtu.reset();
+  if (const u16 mtu = flows.at(connection.flows[0]).path_mtu) row.path_mtu = mtu;
+  row.ack_latency = distribution(connection.times.ack);
+  row.read_latency = distribution(connection.times.read);
+  row.message_time = distribution(connection.times.message);
+  row.nak_generation = distribution(connection.times.nak_generation);
+  row.nak_reaction = distribution(connection.times.nak_reaction);
+  row.ce_to_cnp = distribution(connection.times.ce_to_cnp);
+}
+
+CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
+  CaptureRow row;
+  row.file = info.file;
+  row.format = info.format;
+  for (const u16 type : info.link_types) row.link_types.push_back(link_type_name(type));
+  row.packets = info.packets;
+  row.wire_bytes = info.wire_bytes;
+  row.roce_packets = counts.roce;
+  row.not_roce_on_4791 = counts.not_roce_on_4791;
+  row.truncated_packets = info.truncated_packets;
+  row.undecoded_packets = counts.undecoded;
+  if (info.first_time) row.first_time = Time{*info.first_time};
+  if (info.last_time) row.last_time = Time{*info.last_time};
+  row.cut_short = info.cut_short;
+  for (const InterfaceInfo& interface : info.interfaces) {
+    row.time_resolution_ns = std::max(row.time_resolution_ns.value_or(1), interface.tick_ns);
+    for (const auto& dropped :
+         {interface.dropped_by_interface, interface.dropped_by_os, interface.dropped_by_packet})
+      if (dropped) row.dropped_packets = row.dropped_packets.value_or(0) + *dropped;
+  }
+  for (const Damage& damage : info.damages)
+    row.damages.push_back({damage.offset, damage.skipped, damage.what});
+  return row;
+}
+
+/// Which half-flows the user asked for: those of a QP or host, with their partners.
+std::vector<u32> selected(const TraceState& state, const Options& options) {
+  const roce::flow::FlowTable& flows = state.tracker.flows();
+  std::vector<u32> ids;
+  const auto wanted_qp = [&](const HalfFlow& flow) {
+    return options.qps.empty() || std::ranges::count(options.qps, flow.key.dest_qp()) > 0;
+  };
+  const auto wanted_host = [&](const HalfFlow& flow) {
+    if (options.hosts.empty()) return true;
+    for (const u32 end : {flow.key.source, flow.key.destination})
+      if (std::ranges::count(options.hosts,
+                             std::string(state.decoder.addresses().address(end).text().view())))
+        return true;
+    return false;
+  };
+  for (u32 id = 1; id <= flows.size(); id++) {
+    const HalfFlow& flow = flows.at(id);
+    const bool qp = wanted_qp(flow) || (flow.partner != 0 && wanted_qp(flows.at(flow.partner)));
+    if (qp && wanted_host(flow)) ids.push_back(id);
+  }
+  return ids;
+}
+
+void add(Totals& totals, const HalfFlow& flow) {
+  const TroubleCounts trouble = flow.requests.trouble_counts();
+  const roce::flow::ResponseCounts& responses = flow.responses.counts();
+  totals.half_flows++;
+  totals.retransmissions += trouble.retransmissions;
+  totals.missing_psns += trouble.missing_psns;
+  for (const u32 naks : responses.naks) totals.naks += naks;
+  totals.rnr_naks += responses.rnr_naks;
+  totals.cnps += flow.cnp_packets;
+  totals.ce_marked += flow.ecn[3];
+}
+
+}  // namespace
+
+void summarize(const TraceState& state, const Options& options, Report& report) {
+  for (std::size_t i = 0; i < state.trace.size(); i++) {
+    report.captures.push_back(capture_row(state.trace.info(i), state.decoder.counts(i)));
+    report.totals.packets += report.captures.back().packets;
+    report.totals.roce_packets += report.captures.back().roce_packets;
+  }
+  const std::vector<u32> ids = selected(state, options);
+  for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));
+  report.totals.untracked_packets = state.tracker.untracked_packets();
+  report.half_flows = {ids.size(), [&state, ids](std::size_t index, HalfFlowRow& row) {
+                         fill(state, ids[index], row);
+                       }};
+
+  std::vector<u32> kept;
+  for (const Connection& connection : state.tracker.connections())
+    if (!connection.broken && std::ranges::binary_search(ids, connection.flows[0]))
+      kept.push_back(connection.id);
+  report.totals.connections = kept.size();
+  report.connections = {kept.size(), [&state, kept](std::size_t index, ConnectionRow& row) {
+                          fill(state, state.tracker.connections()[kept[index] - 1], index + 1, row);
+                        }};
+
+  for (const auto& [protocol, packets] : state.decoder.protocols())
+    report.protocols.push_back({protocol, packets});
+  std::ranges::stable_sort(report.protocols, std::ranges::greater{}, &ProtocolRow::packets);
+}
+
+}  // namespace rocetrace

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From what the tracker knows to the rows of a report.
+
+#pragma once
+
+#include "report/report.hpp"
+#include "trace_state.hpp"
+
+namespace rocetrace {
+
+/// Fills the report. Its tables refer to `state`, which must outlive them.
+void summarize(const TraceState& state, const Options& options, Report& report);
+
+}  // namespace rocetrace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace_state.hpp"
+
+namespace rocetrace {
+
+using roce::flow::Arrival;
+using roce::flow::Observation;
+
+TraceState::TraceState(const Options& options, bool keep_settlements)
+    : trace(options.captures), tracker(keep_settlements, options.max_flows.value_or(0)) {}
+
+void TraceState::run(Progress& progress, const Each& each) {
+  FrameBatch batch;
+  std::vector<Arrival> arrivals(kBatchFrames);
+  roce::u64 frames = 0;
+  while (trace.next(batch)) {
+    const std::span<const Observation> packets = decoder.decode(batch);
+    tracker.observe(packets, arrivals);
+    if (each) each(packets, std::span(arrivals).first(packets.size()));
+
+    frames += batch.size();
+    roce::u64 done = 0, total = 0;
+    for (std::size_t i = 0; i < trace.size(); i++) {
+      done += trace.info(i).bytes_read;
+      total += trace.info(i).total_size;
+    }
+    progress.update(done, total, frames);
+  }
+  tracker.finish();
+}
+
+}  // namespace rocetrace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One pass over the captures: the steps in order, and what they leave behind.
+
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "capture/trace.hpp"
+#include "decode.hpp"
+#include "options.hpp"
+#include "report/progress.hpp"
+#include "roce/flow/tracker.hpp"
+
+namespace rocetrace {
+
+struct TraceState {
+  explicit TraceState(const Options& options, bool keep_settlements = false);
+
+  /// Reads everything. `each` is given the packets of every batch and what the tracker said.
+  using Each = std::function<void(std::span<const roce::flow::Observation>,
+                                  std::span<const roce::flow::Arrival>)>;
+  void run(Progress& progress, const Each& each = {});
+
+  Trace trace;
+  Decoder decoder;
+  roce::flow::Tracker tracker;
+};
+
+}  // namespace rocetrace
