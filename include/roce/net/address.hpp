@@ -126,10 +126,17 @@ class AddressTable {
   }
   /// `octets` points to the 16 bytes of an IPv6 address or GID.
   u32 id_of_ipv6(const u8* octets) {
+    // Addresses come in runs, so nearly all are found here, for one multiplication.
+    u64 high, low;
+    std::memcpy(&high, octets, 8);
+    std::memcpy(&low, octets + 8, 8);
+    Recent& recent = recent_[(high ^ low) * 0x9e37'79b9'7f4a'7c15u >> 56];
+    if (recent.high == high && recent.low == low && recent.id != 0) return recent.id;
     Address address;
     std::memcpy(address.octets.data(), octets, 16);
     address.kind = AddressKind::ipv6;
-    return stored(address);
+    recent = {high, low, stored(address)};
+    return recent.id;
   }
 
   /// The address of an id that this table gave out; the empty address for any other.
@@ -144,34 +151,29 @@ class AddressTable {
   static constexpr u32 kMostStored = 0x0fff'ffff;
   static constexpr u32 kEmpty = 0xffff'ffff;
 
-  u32 stored(const Address& address) {
-    // Addresses come in runs: a packet's two ends, and those of the packet before.
-    const std::size_t recent = hash(address) & (recent_.size() - 1);
-    const u32 guess = recent_[recent];
-    if (guess < addresses_.size() && addresses_[guess] == address) return kFirstStored + guess;
-    const u32 index = find_or_add(address);
-    recent_[recent] = index;
-    return kFirstStored + index;
-  }
+  struct Recent {
+    u64 high = 0, low = 0;
+    u32 id = 0;  // 0: none
+  };
 
-  u32 find_or_add(const Address& address) {
+  u32 stored(const Address& address) {
     if (2 * (addresses_.size() + 1) > slots_.size()) grow();
-    std::size_t slot = hash(address) >> 32 & (slots_.size() - 1);
+    std::size_t slot = hash(address) & (slots_.size() - 1);
     while (slots_[slot] != kEmpty) {
-      if (addresses_[slots_[slot]] == address) return slots_[slot];
+      if (addresses_[slots_[slot]] == address) return kFirstStored + slots_[slot];
       slot = (slot + 1) & (slots_.size() - 1);
     }
     // More addresses than ids: the last id stands for the rest.
-    if (addresses_.size() >= kMostStored) return kMostStored;
+    if (addresses_.size() >= kMostStored) return kFirstStored + kMostStored;
     slots_[slot] = static_cast<u32>(addresses_.size());
     addresses_.push_back(address);
-    return slots_[slot];
+    return kFirstStored + slots_[slot];
   }
 
   void grow() {
     slots_.assign(slots_.empty() ? 64 : 2 * slots_.size(), kEmpty);
     for (std::size_t i = 0; i < addresses_.size(); i++) {
-      std::size_t slot = hash(addresses_[i]) >> 32 & (slots_.size() - 1);
+      std::size_t slot = hash(addresses_[i]) & (slots_.size() - 1);
       while (slots_[slot] != kEmpty) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = static_cast<u32>(i);
     }
@@ -190,7 +192,7 @@ class AddressTable {
 
   std::vector<Address> addresses_;
   std::vector<u32> slots_;  // indices into addresses_, or kEmpty; a power of two of them
-  std::array<u32, 256> recent_{};
+  std::array<Recent, 256> recent_{};
 };
 
 }  // namespace roce::net

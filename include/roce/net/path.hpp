@@ -46,9 +46,9 @@ enum class LayerKind : u8 {
 
 /// One header passed. `id` is what names the instance: VID, VNI, GRE key, …; else 0.
 struct Layer {
-  LayerKind kind{};
-  u32 offset = 0;  // from the start of the frame, bytes
-  u32 id = 0;
+  LayerKind kind;
+  u32 offset;  // from the start of the frame, bytes
+  u32 id;
 };
 
 inline constexpr std::size_t kMaxLayers = 32;  // bounds the walk on hostile input
@@ -56,7 +56,7 @@ inline constexpr std::size_t kMaxLayers = 32;  // bounds the walk on hostile inp
 /// What was met on the way down. An inner header replaces an outer one, and a tunnel forgets what
 /// was outside, so that the fields describe the frame that holds the RoCE packet.
 struct Path {
-  std::array<Layer, kMaxLayers> layers;  // the first `depth` of them
+  std::array<Layer, kMaxLayers> layers;  // the first `depth` of them; the rest is not initialised
   u8 depth = 0;
   u8 tunnels = 0;
   Ending ending = Ending::none;
