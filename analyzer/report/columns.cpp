@@ -12,8 +12,7 @@ namespace rocetrace {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kBetween = 2;
-constexpr std::size_t kNarrowest = 15;  // an IPv4 address
+constexpr std::size_t kNarrowest = 13;  // what a cell shrinks to
 
 std::string padded(std::string_view text, std::size_t width, Columns::Align align) {
   std::string cell = shortened(text, width);
@@ -44,8 +43,11 @@ void Columns::write(Sink& out, unsigned width, bool bold) const {
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
 
-  std::size_t total = kIndent - kBetween;
-  for (const std::size_t each : widths) total += each + kBetween;
+  std::size_t total = kIndent;
+  for (const std::size_t each : widths) total += each;
+  const std::size_t gaps = widths.size() - 1;
+  const std::size_t between = total + 2 * gaps <= width ? 2 : 1;
+  total += between * gaps;
   while (total > width) {
     // The widest one that may shrink gives way first, so that two addresses end up equally wide.
     std::size_t widest = columns_.size();
@@ -61,7 +63,7 @@ void Columns::write(Sink& out, unsigned width, bool bold) const {
   const auto write_line = [&](const auto& cell_text) {
     std::string line(kIndent, ' ');
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) line.append(kBetween, ' ');
+      if (i > 0) line.append(between, ' ');
       line += padded(cell_text(i), widths[i], columns_[i].align);
     }
     while (line.ends_with(' ')) line.pop_back();

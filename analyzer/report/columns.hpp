@@ -26,7 +26,8 @@ class Columns {
   /// One cell per column, ASCII.
   void add(std::vector<std::string> cells);
 
-  /// Writes titles and rows, indented by two; `bold` puts the titles in bold.
+  /// Writes titles and rows, indented by two; `bold` puts the titles in bold. When `width` columns
+  /// do not hold them, first the space between columns gives way, then the cells that may shrink.
   void write(Sink& out, unsigned width, bool bold) const;
 
  private:

@@ -43,7 +43,7 @@ void describe(const Distribution& row, Visit&& visit) {
 }
 
 template <class Visit>
-void describe(const Damage& row, Visit&& visit) {
+void describe(const DamageRow& row, Visit&& visit) {
   visit("offset", row.offset);
   visit("lost_bytes", row.lost_bytes);
   visit("reason", row.reason);

@@ -78,11 +78,16 @@ std::string share(u64 part, u64 whole) {
   if (part == 0) return "0 %";
   if (part == whole) return "100 %";
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
-  if (percent < 0.001) return "<0.001 %";
+  if (percent < 0.01) return "<0.01 %";
   if (percent > 99.9) return ">99.9 %";
-  if (percent < 0.0995) return fmt::format("{:.3f} %", percent);
+  if (percent < 0.0995) return fmt::format("{:.2f} %", percent);
   if (percent < 9.95) return fmt::format("{:.1f} %", percent);
   return fmt::format("{:.0f} %", percent);
+}
+
+std::string tight(std::string text) {
+  std::erase(text, ' ');
+  return text;
 }
 
 }  // namespace rocetrace::human

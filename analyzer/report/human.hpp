@@ -30,8 +30,11 @@ std::string bit_rate(double bits_per_second);
 /// 1500 -> "1.5 us", from nanoseconds; up to "12.3 s", "4 min 05 s", "3 h 12 min".
 std::string duration(roce::u64 ns);
 
-/// `part` of `whole` in percent: "0 %", "0.012 %", "3.4 %", "100 %". Says "0 %" and "100 %" only
+/// `part` of `whole` in percent: "0 %", "0.01 %", "3.4 %", "100 %". Says "0 %" and "100 %" only
 /// when it is so. "-" of nothing.
 std::string share(roce::u64 part, roce::u64 whole);
+
+/// `text` without spaces, for the cells of a table.
+std::string tight(std::string text);
 
 }  // namespace rocetrace::human

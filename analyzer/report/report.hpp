@@ -58,7 +58,7 @@ struct ValueCount {
 enum class Trust : u8 { high, limited, low };
 
 /// A place in a capture file that could not be read as what it should be.
-struct Damage {
+struct DamageRow {
   u64 offset = 0;      // bytes from the start of the file
   u64 lost_bytes = 0;  // skipped to the next thing that could be read; to the end, when none could
   std::string reason;
@@ -81,7 +81,7 @@ struct CaptureRow {
   std::vector<std::string> trust_reasons;  // sentences; why not `high`
   std::optional<u64> time_resolution_ns;   // of the coarsest interface
   std::optional<u64> dropped_packets;      // as the capture's own statistics say
-  std::vector<Damage> damages;
+  std::vector<DamageRow> damages;
 };
 
 struct Totals {

@@ -96,17 +96,20 @@ void write_capture(const CaptureRow& capture, const ReportStyle& style, Sink& ou
 }
 
 void write_totals(const Totals& totals, const ReportStyle& style, Sink& out) {
-  std::string text = fmt::format("{} half-flows", human::grouped(totals.half_flows));
+  std::string text;
   const auto add = [&](u64 count, std::string_view what) {
-    text += fmt::format(", {} {}", human::grouped(count), what);
+    // All of these words form their plural alike.
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", human::grouped(count), what,
+                        count == 1 ? "" : "s");
   };
-  if (totals.connections) add(*totals.connections, "connections");
-  add(totals.retransmissions, "retransmissions");
-  add(totals.missing_psns, "missing PSNs");
-  add(totals.naks, "NAKs");
-  add(totals.rnr_naks, "RNR NAKs");
-  add(totals.cnps, "CNPs");
-  add(totals.ce_marked, "CE marks");
+  add(totals.half_flows, "half-flow");
+  if (totals.connections) add(*totals.connections, "connection");
+  add(totals.retransmissions, "retransmission");
+  add(totals.missing_psns, "missing PSN");
+  add(totals.naks, "NAK");
+  add(totals.rnr_naks, "RNR NAK");
+  add(totals.cnps, "CNP");
+  add(totals.ce_marked, "CE mark");
   out.put('\n');
   write_wrapped(out, "Total: ", text, style.width);
   if (totals.untracked_packets > 0)
@@ -214,6 +217,25 @@ void write_flow_table(const Report& report, const Ranking& ranking, const Report
   left_out(all, shown, rest_is_clean ? "more without trouble" : "more", out);
 }
 
+// The half-flow of that id; ids ascend in the table.
+std::optional<HalfFlowRow> half_flow(const Report& report, u64 id) {
+  std::size_t low = 0;
+  std::size_t high = report.half_flows.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    HalfFlowRow row = report.half_flows.at(middle);
+    if (row.id == id) return row;
+    (row.id < id ? low : high) = row.id < id ? middle + 1 : middle;
+  }
+  return std::nullopt;
+}
+
+// "10.0.0.2 0x11": the QP that a half-flow leads to.
+std::string end_of(const Report& report, const std::optional<u64>& id) {
+  const std::optional<HalfFlowRow> row = id ? half_flow(report, *id) : std::nullopt;
+  return row ? fmt::format("{} {:#x}", printable(row->destination), row->dest_qp) : "?";
+}
+
 void write_connections(const Report& report, const ReportStyle& style, Sink& out) {
   if (report.connections.empty()) return;
   // The slowest to answer first: what a stalled application would point at.
@@ -234,7 +256,9 @@ void write_connections(const Report& report, const ReportStyle& style, Sink& out
   if (rows.empty()) return;
   heading("Connections, slowest answers first", style, out);
   Columns table = connection_columns();
-  for (const ConnectionRow& row : rows) table.add(connection_cells(row));
+  for (const ConnectionRow& row : rows)
+    table.add(connection_cells(row, end_of(report, row.half_flows[1]),
+                               end_of(report, row.half_flows[0])));
   table.write(out, style.width, style.colour);
   left_out(report.connections.size(), rows.size(), "more", out);
 }

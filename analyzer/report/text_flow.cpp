@@ -17,7 +17,7 @@ std::string or_dash(u64 value) {
   return value == 0 ? "-" : human::count(value);
 }
 std::string share_or_dash(u64 part, u64 whole) {
-  return part == 0 ? "-" : human::share(part, whole);
+  return part == 0 ? "-" : human::tight(human::share(part, whole));
 }
 
 std::string plural(u64 count, std::string_view one, std::string_view many) {
@@ -179,7 +179,7 @@ void write_connection(const HalfFlowRow& row, const ConnectionRow& connection, L
 
 std::string median_and_p99(const MaybeDistribution& times) {
   if (!times) return "-";
-  return fmt::format("{} / {}", human::duration(times->p50), human::duration(times->p99));
+  return human::tight(human::duration(times->p50) + "/" + human::duration(times->p99));
 }
 
 }  // namespace
@@ -190,7 +190,7 @@ Columns flow_columns() {
                   {"destination", Align::left, true},
                   {"QP"},
                   {"type", Align::left},
-                  {"packets"},
+                  {"pkts"},
                   {"bytes"},
                   {"resent"},
                   {"share"},
@@ -209,7 +209,7 @@ std::vector<std::string> flow_cells(const HalfFlowRow& row) {
           fmt::format("{:#x}", row.dest_qp),
           std::string{row.service},
           human::count(row.packets),
-          human::bytes(row.wire_bytes),
+          human::count(row.wire_bytes),
           or_dash(resent),
           share_or_dash(resent, row.requests.packets + row.responses.packets),
           or_dash(row.requests.missing_psns + row.responses.missing_psns.value_or(0)),
@@ -239,22 +239,22 @@ void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& conn
 }
 
 Columns connection_columns() {
-  return Columns{{{"connection"},
-                  {"half-flows", Align::left},
-                  {"known from", Align::left},
-                  {"confidence"},
+  return Columns{{{"#"},
+                  {"one end", Align::left, true},
+                  {"other end", Align::left, true},
+                  {"by", Align::left},
+                  {"sure"},
                   {"MTU"},
-                  {"ACK median / p99"},
-                  {"READ median / p99"},
-                  {"message median / p99"}}};
+                  {"ACK p50/p99"},
+                  {"READ p50/p99"},
+                  {"message p50/p99"}}};
 }
 
-std::vector<std::string> connection_cells(const ConnectionRow& row) {
-  const auto half_flow = [](const std::optional<u64>& id) {
-    return id ? fmt::format("#{}", *id) : std::string{"none"};
-  };
+std::vector<std::string> connection_cells(const ConnectionRow& row, std::string one_end,
+                                          std::string other_end) {
   return {std::to_string(row.id),
-          half_flow(row.half_flows[0]) + " " + half_flow(row.half_flows[1]),
+          std::move(one_end),
+          std::move(other_end),
           std::string{row.evidence},
           fmt::format("{:.2f}", row.confidence),
           row.path_mtu ? std::to_string(*row.path_mtu) : "-",

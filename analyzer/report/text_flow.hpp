@@ -19,8 +19,9 @@ std::vector<std::string> flow_cells(const HalfFlowRow& row);
 void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& connection,
                 const ReportStyle& style, Sink& out);
 
-/// The columns that connection_cells() fills.
+/// The columns that connection_cells() fills; the ends are the two QPs.
 Columns connection_columns();
-std::vector<std::string> connection_cells(const ConnectionRow& row);
+std::vector<std::string> connection_cells(const ConnectionRow& row, std::string one_end,
+                                          std::string other_end);
 
 }  // namespace rocetrace

@@ -67,7 +67,7 @@ TEST(Human, DurationsPickTheirUnit) {
 TEST(Human, SharesAreNeverRoundedToNothingOrAll) {
   EXPECT_EQ(human::share(0, 10), "0 %");
   EXPECT_EQ(human::share(10, 10), "100 %");
-  EXPECT_EQ(human::share(1, 1'000'000), "<0.001 %");
+  EXPECT_EQ(human::share(1, 1'000'000), "<0.01 %");
   EXPECT_EQ(human::share(999'999, 1'000'000), ">99.9 %");
   EXPECT_EQ(human::share(3, 100), "3.0 %");
   EXPECT_EQ(human::share(1, 0), "-");
