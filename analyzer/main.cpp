@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program: read the options, do the work, tell how it went.
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "analyze.hpp"
+#include "options.hpp"
+#include "report/explain.hpp"
+#include "report/formats.hpp"
+#include "report/packet_row.hpp"
+#include "report/progress.hpp"
+#include "report/severity.hpp"
+#include "report/sink.hpp"
+#include "report/text_value.hpp"
+
+namespace rocetrace {
+namespace {
+
+int print(auto&& write) {
+  Sink out = Sink::standard_output();
+  write(out);
+  out.commit();
+  return 0;
+}
+
+int run(const Options& options) {
+  Progress progress{options.progress};
+  switch (options.command) {
+    case Command::analyze: {
+      const Analysis analysis = analyze(options, progress);
+      progress.clear();
+      for (const std::string& path : options.outputs) save_report(analysis.report, path);
+      print_report(analysis.report, *report_format(options.format));
+      return has_finding_at(analysis.report, options.fail_on) ? 1 : 0;
+    }
+    case Command::packets:
+      return print(
+          [&](Sink& out) { list_packets(options, *packet_format(options.format), out, progress); });
+    case Command::explain:
+      return print([&](Sink& out) { explain(options.topic, terminal_style().width, out); });
+    case Command::print: return print([&](Sink& out) { out.text(options.message); });
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace rocetrace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is noticed where it is written to
+  try {
+    return rocetrace::run(rocetrace::parse_options(argc, argv));
+  } catch (const rocetrace::PipeClosed&) {
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rocetrace: {}\n", rocetrace::printable(error.what()));
+    return 2;
+  }
+}

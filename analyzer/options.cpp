@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line. The only file that knows CLI11.
+
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <stdexcept>
+
+#include "report/formats.hpp"
+#include "report/packet_row.hpp"
+#include "report/severity.hpp"
+
+#ifndef ROCETRACE_VERSION
+#define ROCETRACE_VERSION "development"
+#endif
+
+namespace rocetrace {
+namespace {
+
+constexpr char kExamples[] = R"(Examples:
+  rocetrace analyze trace.pcap                      which QP lost what, worst first
+  rocetrace analyze rx.pcapng -o rx.json -o rx.csv  the same, and files for programs
+  rocetrace analyze tor1.pcap tor2.pcap --qp 0x11   several captures as one trace, one QP
+  rocetrace analyze trace.pcap --fail-on error      exit 1 when an error is found
+  tcpdump -r big.pcap -w - | rocetrace analyze -    from standard input
+  rocetrace packets trace.pcap --format csv         one line per RoCE packet
+  rocetrace explain spurious                        what a word of the report means
+
+Exit status: 0 done, 1 as --fail-on asked, 2 the run failed.)";
+
+std::string names_of_formats() {
+  std::string names;
+  for (const ReportFormat& format : kFormats)
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.name, format.what);
+  return names;
+}
+
+std::string extensions() {
+  std::string names;
+  for (const ReportFormat& format : kFormats)
+    names += fmt::format("{}{}", names.empty() ? "" : " ", format.extension);
+  return names;
+}
+
+// Throws what CLI11 throws for a value that is not one.
+roce::u64 number(const std::string& option, const std::string& text, roce::u64 least,
+                 roce::u64 most) {
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  const char* begin = text.data() + (hexadecimal ? 2 : 0);
+  const char* end = text.data() + text.size();
+  roce::u64 value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value, hexadecimal ? 16 : 10);
+  if (error != std::errc{} || stop != end || value < least || value > most) {
+    throw CLI::ValidationError{
+        fmt::format("{}: '{}' is not a number from {} to {}", option, text, least, most)};
+  }
+  return value;
+}
+
+void add_captures(CLI::App& command, Options& options) {
+  command.add_option("CAPTURE", options.captures, "pcap or pcapng files; - is standard input")
+      ->required();
+}
+
+void add_selection(CLI::App& command, Options& options) {
+  command.add_option("--filter", options.filter, "a pcap filter applied to the captured frames")
+      ->type_name("BPF");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--qp",
+          [&options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              options.qps.push_back(static_cast<roce::u32>(number("--qp", text, 0, 0xffffff)));
+          },
+          "keep only packets to or from this QP; repeatable")
+      ->type_name("N")
+      ->allow_extra_args(false);
+  command.add_option("--host", options.hosts, "keep only packets of this address; repeatable")
+      ->type_name("ADDR")
+      ->allow_extra_args(false);
+  command
+      .add_option_function<std::string>(
+          "--threads",
+          [&options](const std::string& text) {
+            options.threads = static_cast<unsigned>(number("--threads", text, 1, 1024));
+          },
+          "threads to work with (default: as many as the machine has)")
+      ->type_name("N");
+  command
+      .add_option_function<std::string>(
+          "--max-flows",
+          [&options](const std::string& text) {
+            options.max_flows = number("--max-flows", text, 1, roce::u64{1} << 32);
+          },
+          "half-flows to follow; packets of further ones are only counted")
+      ->type_name("N");
+  command.add_flag("--no-progress{false}", options.progress, "no progress bar");
+}
+
+void add_analyze(CLI::App& program, Options& options) {
+  CLI::App& command = *program.add_subcommand(
+      "analyze", "QP flows, what each lost and sent again, CNPs and ECN marks");
+  add_captures(command, options);
+  command
+      .add_option(
+          "-o,--output", options.outputs,
+          fmt::format("also write FILE; repeatable; its extension is the format: {}", extensions()))
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check([](const std::string& path) {
+        return format_of_file(path)
+                   ? std::string{}
+                   : fmt::format("{}: an output file ends in one of {}", path, extensions());
+      });
+  command
+      .add_option("--format", options.format, "format of standard output: " + names_of_formats())
+      ->type_name("NAME")
+      ->check([](const std::string& name) {
+        return report_format(name) ? std::string{}
+                                   : fmt::format("--format: '{}' is no report format", name);
+      });
+  command
+      .add_option("--fail-on", options.fail_on,
+                  "exit 1 when a finding at or above this severity is made: info, warning, error")
+      ->type_name("SEVERITY")
+      ->check([](const std::string& name) {
+        return std::ranges::find(kSeverities, name) != std::end(kSeverities)
+                   ? std::string{}
+                   : fmt::format("--fail-on: '{}' is not info, warning or error", name);
+      });
+  add_selection(command, options);
+  command.callback([&options] { options.command = Command::analyze; });
+}
+
+void add_packets(CLI::App& program, Options& options) {
+  CLI::App& command =
+      *program.add_subcommand("packets", "one line per RoCE packet, with what it did to its flow");
+  add_captures(command, options);
+  command.add_option("--format", options.format, "text, ndjson or csv")
+      ->type_name("NAME")
+      ->check([](const std::string& name) {
+        return packet_format(name) ? std::string{}
+                                   : fmt::format("--format: '{}' is no packet format", name);
+      });
+  add_selection(command, options);
+  command.callback([&options] { options.command = Command::packets; });
+}
+
+void add_explain(CLI::App& program, Options& options) {
+  CLI::App& command = *program.add_subcommand(
+      "explain", "what a word of the report means, how it is judged, what to do next");
+  command.add_option("ID", options.topic, "a class, cause or place; without it, the list");
+  command.callback([&options] { options.command = Command::explain; });
+}
+
+// A report written over the capture that it is made from would destroy it.
+void refuse_overwriting(const Options& options) {
+  for (const std::string& output : options.outputs) {
+    for (const std::string& capture : options.captures) {
+      std::error_code none;
+      if (std::filesystem::equivalent(output, capture, none))
+        throw std::runtime_error{output + ": is the capture to read, and would be overwritten"};
+    }
+  }
+}
+
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+// CLI11 says of an unknown command only that there has to be one.
+bool knows_command(const CLI::App& program, std::string_view name) {
+  return std::ranges::any_of(program.get_subcommands([](const CLI::App*) { return true; }),
+                             [&](const CLI::App* command) { return command->get_name() == name; });
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  Options options;
+  CLI::App program{
+      "rocetrace reads captures of RDMA over Converged Ethernet and tells which QP lost what."};
+  program.name("rocetrace");
+  program.set_version_flag("--version", "rocetrace " ROCETRACE_VERSION);
+  program.require_subcommand(1);
+  program.footer(kExamples);
+  program.get_formatter()->column_width(28);
+  add_analyze(program, options);
+  add_packets(program, options);
+  add_explain(program, options);
+  try {
+    if (argc > 1 && argv[1][0] != '-' && !knows_command(program, argv[1]))
+      throw CLI::ValidationError{fmt::format("'{}' is no command", argv[1])};
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = program.get_subcommands();
+    options.message = chosen.empty() ? program.help() : chosen.front()->help();
+    options.command = Command::print;
+  } catch (const CLI::CallForAllHelp&) {
+    options.message = program.help("", CLI::AppFormatMode::All);
+    options.command = Command::print;
+  } catch (const CLI::CallForVersion& version) {
+    options.message = std::string{version.what()} + "\n";
+    options.command = Command::print;
+  } catch (const CLI::ParseError& error) {
+    throw std::runtime_error{one_line(error.what()) + " (see rocetrace --help)"};
+  }
+  refuse_overwriting(options);
+  return options;
+}
+
+}  // namespace rocetrace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the user asked for.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "roce/wire/bytes.hpp"
+
+namespace rocetrace {
+
+enum class Command : roce::u8 { print, analyze, packets, explain };
+
+struct Options {
+  Command command = Command::print;
+  std::string message;                 // for `print`: help or version, to standard output
+  std::vector<std::string> captures;   // file names; "-" is standard input
+  std::vector<std::string> outputs;    // files to write; each extension names a format
+  std::string format = "text";         // of standard output; a name in the tables of formats
+  std::string filter;                  // a pcap filter; empty for none
+  std::vector<roce::u32> qps;          // keep only these; empty for all; 24 bits each
+  std::vector<std::string> hosts;      // keep only these addresses; empty for all
+  std::string fail_on;                 // exit 1 at findings of this severity; empty for never
+  unsigned threads = 0;                // 0: as many as the machine has
+  std::optional<roce::u64> max_flows;  // half-flows to follow; > 0
+  bool progress = true;                // as far as standard error is a terminal
+  std::string topic;                   // for `explain`; empty for the list
+};
+
+/// Reads the command line. Help and version come back as Command::print.
+/// Throws std::runtime_error, one line, for a bad command line.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace rocetrace
