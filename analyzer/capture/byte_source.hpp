@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/info.hpp"
 #include "roce/wire/bytes.hpp"
 
 namespace rocetrace {
@@ -37,8 +38,8 @@ class ByteSource {
   virtual roce::u64 bytes_read() const = 0;
   virtual roce::u64 total_size() const = 0;
 
-  /// Why the input ended before its end, if it did.
-  virtual std::optional<std::string> early_end() const { return std::nullopt; }
+  /// Where and why the input ended before its end, if it did.
+  virtual std::optional<Damage> early_end() const { return std::nullopt; }
 };
 
 /// Bytes one after the other, as from a pipe.
@@ -54,6 +55,8 @@ class ByteStream {
 
   virtual roce::u64 bytes_read() const = 0;
   virtual roce::u64 total_size() const = 0;
+
+  /// Why the stream ended before its end, if it did.
   virtual std::optional<std::string> early_end() const { return std::nullopt; }
 };
 

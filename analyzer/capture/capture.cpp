@@ -12,6 +12,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "capture/decompress.hpp"
+#include "capture/endian.hpp"
+
 namespace rocetrace {
 namespace {
 
@@ -51,22 +54,38 @@ Capture::Capture(std::unique_ptr<ByteSource> source, const std::string& name, ro
     : source_(std::move(source)), info_(std::make_unique<CaptureInfo>()) {
   info_->file = name;
   info_->total_size = source_->total_size();
-  if (source_->window(0, 1).bytes.empty()) fail(name, "the file is empty");
-  reader_ = open_pcap(*source_, *info_, index);
+  const Bytes first = source_->window(0, 4).bytes;
+  if (first.empty()) fail(name, "the file is empty");
+  const Compression compression = compression_of(first);
+  if (compression != Compression::none) {
+    source_ = buffer_stream(read_ahead(decompress(std::move(source_), compression)));
+  }
   info_->format = "pcap";
-  if (reader_) return;
-  reader_ = open_pcapng(*source_, *info_, index);
-  info_->format = "pcapng";
-  if (!reader_) fail(name, "not a capture file (neither pcap nor pcapng)");
+  reader_ = open_pcap(*source_, *info_, index);
+  if (!reader_) {
+    info_->format = "pcapng";
+    reader_ = open_pcapng(*source_, *info_, index);
+  }
+  if (!reader_) {
+    const auto early_end = source_->early_end();
+    fail(name, early_end ? early_end->what : "not a capture file (neither pcap nor pcapng)");
+  }
+  if (compression == Compression::none) return;
+  info_->format += '+';
+  info_->format += compression_name(compression);
 }
 
 bool Capture::next(FrameBatch& batch) {
   const bool more = reader_->next(batch);
   info_->bytes_read = source_->bytes_read();
-  if (!more) {
-    info_->early_end = source_->early_end();
-    info_->cut_short = info_->cut_short || info_->early_end;
-    if (!info_->early_end && info_->total_size != 0) info_->bytes_read = info_->total_size;
+  if (!more && !ended_) {
+    ended_ = true;
+    if (auto damage = source_->early_end()) {
+      info_->cut_short = true;
+      note_damage(*info_, damage->offset, damage->skipped, std::move(damage->what));
+    } else if (info_->total_size != 0) {
+      info_->bytes_read = info_->total_size;
+    }
   }
   return more;
 }

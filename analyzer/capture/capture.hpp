@@ -36,6 +36,7 @@ class Capture {
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<CaptureInfo> info_;  // at a fixed place, for the reader
   std::unique_ptr<RecordReader> reader_;
+  bool ended_ = false;
 };
 
 }  // namespace rocetrace

@@ -57,13 +57,12 @@ struct CaptureInfo {
   roce::u64 untimed_packets = 0;          // stored without a time: they get the one before
   std::optional<roce::u64> first_time;    // the earliest and the latest packet,
   std::optional<roce::u64> last_time;     // nanoseconds since the epoch
-  bool cut_short = false;                 // the file ends inside a record
+  bool cut_short = false;                 // the file ends inside a record, or lost its end
   std::vector<Damage> damages;            // the first kMaxDamages of them
   roce::u64 damage_count = 0;             // all of them
   roce::u64 damaged_bytes = 0;            // skipped over all of them
   roce::u64 bytes_read = 0;               // of the file as stored, so far
   roce::u64 total_size = 0;               // of the file as stored; 0 if unknown (a pipe)
-  std::optional<std::string> early_end;   // why reading stopped early, if the file is not to blame
 };
 
 /// Bounds on what a hostile file can make us keep.

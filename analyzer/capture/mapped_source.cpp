@@ -113,9 +113,9 @@ class MappedSource final : public ByteSource {
   }
   u64 bytes_read() const override { return offset_; }
   u64 total_size() const override { return size_; }
-  std::optional<std::string> early_end() const override {
+  std::optional<Damage> early_end() const override {
     if (!shrank_ && !guard_.lost) return std::nullopt;
-    return "the file shrank, or could not be read, while it was being analysed";
+    return Damage{offset_, size_ - offset_, "the file shrank while it was being read"};
   }
 
  private:

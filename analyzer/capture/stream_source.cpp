@@ -78,7 +78,11 @@ class StreamSource final : public ByteSource {
   }
   u64 bytes_read() const override { return stream_->bytes_read(); }
   u64 total_size() const override { return stream_->total_size(); }
-  std::optional<std::string> early_end() const override { return stream_->early_end(); }
+  std::optional<Damage> early_end() const override {
+    std::optional<std::string> reason = stream_->early_end();
+    if (!reason) return std::nullopt;
+    return Damage{start_ + size_, 0, std::move(*reason)};
+  }
 
  private:
   void fill() {
