@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The generator knows what it wrote: what rocetrace reports must be exactly that.
 
-usage: truth.py GENERATE_CAPTURE ROCETRACE
+usage: truth.py GENERATE_CAPTURE ROCETRACE BENCH_STAGES
+The benchmark program must run, too. Nothing is timed here.
 """
 
 import json
@@ -48,7 +49,7 @@ def counts(report):
 
 
 def main():
-    generate, rocetrace = sys.argv[1:]
+    generate, rocetrace, stages = sys.argv[1:]
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         capture = os.path.join(folder, "generated")
@@ -59,6 +60,7 @@ def main():
                 if value != truth[key]:
                     failed = True
                     print(f"{name}: {key}: {value} reported, {truth[key]} generated")
+        output_of(stages, capture, "1")
     return 1 if failed else 0
 
 
