@@ -117,18 +117,20 @@ inline Cursor roce_v2(Cursor at, Path&) {
   return at.after(0, {Space::roce, 2});
 }
 
-inline Cursor roce_v1(Cursor at, Path& path) {
+/// The network header of RoCEv1 (version 1), and of native InfiniBand (version 0).
+inline Cursor grh(Cursor at, Path& path) {
   const auto h = read<Grh>(at.bytes);
   if (!h || h->version() != 6 || h->next_header != kGrhNextIba) {
     return at.ended(path, Ending::not_roce_v1);
   }
   path.add(LayerKind::grh, at.offset);
-  path.network_offset = at.offset;
+  // The ICRC of native InfiniBand begins with the LRH.
+  if (at.next.number != 0) path.network_offset = at.offset;
   path.source = Address::ipv6(h->source);
   path.destination = Address::ipv6(h->destination);
   path.tos = h->traffic_class();
   path.ttl = h->hop_limit;
-  return at.after(sizeof(Grh), {Space::roce, 1}).limited_to(h->payload_length);
+  return at.after(sizeof(Grh), {Space::roce, at.next.number}).limited_to(h->payload_length);
 }
 
 }  // namespace roce::net::step

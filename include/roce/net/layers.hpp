@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "roce/net/capture_steps.hpp"
 #include "roce/net/ip_steps.hpp"
 #include "roce/net/link_steps.hpp"
 #include "roce/net/tunnel_steps.hpp"
@@ -28,8 +29,10 @@ inline Cursor step_over(Cursor at, Path& path) {
     case key(Space::link_type, 101): return step::raw_ip(at, path);
     case key(Space::link_type, 113): return step::linux_cooked(at, path);
     case key(Space::link_type, 276): return step::linux_cooked_2(at, path);
+    case key(Space::link_type, 197): return step::erf(at, path);
     case key(Space::link_type, 228): return step::ipv4(at, path);
     case key(Space::link_type, 229): return step::ipv6(at, path);
+    case key(Space::link_type, 247): return step::infiniband(at, path);
 
     case key(Space::ether_type, 0x0800): return step::ipv4(at, path);
     case key(Space::ether_type, 0x86dd): return step::ipv6(at, path);
@@ -37,7 +40,19 @@ inline Cursor step_over(Cursor at, Path& path) {
     case key(Space::ether_type, 0x88a8):  // 802.1ad
     case key(Space::ether_type, 0x9100):  // QinQ before the standard
     case key(Space::ether_type, 0x9200): return step::vlan(at, path);
-    case key(Space::ether_type, 0x8915): return step::roce_v1(at, path);
+    case key(Space::ether_type, 0x8909):  // Cisco metadata
+    case key(Space::ether_type, 0x893f):  // 802.1BR E-Tag
+      return step::switch_tag(at, path, 6);
+    case key(Space::ether_type, 0x8926): return step::switch_tag(at, path, 4);  // VN-Tag
+    case key(Space::llc, 0): return step::llc(at, path);
+    case key(Space::ether_type, 0x8847):  // MPLS
+    case key(Space::ether_type, 0x8848):  // its multicast
+      return step::mpls(at, path);
+    case key(Space::ether_type, 0x8864): return step::pppoe(at, path);
+    case key(Space::ether_type, 0x88e5): return step::macsec(at, path);
+    case key(Space::ether_type, 0x8915): return at.after(0, {Space::grh, 1});
+    case key(Space::grh, 0):
+    case key(Space::grh, 1): return step::grh(at, path);
 
     case key(Space::ip_protocol, 0):   // hop-by-hop options
     case key(Space::ip_protocol, 43):  // routing
@@ -46,10 +61,26 @@ inline Cursor step_over(Cursor at, Path& path) {
     case key(Space::ip_protocol, 44): return step::ipv6_fragment(at, path);
     case key(Space::ip_protocol, 51): return step::authentication(at, path);
     case key(Space::ip_protocol, 17): return step::udp(at, path);
+    case key(Space::ip_protocol, 4): return step::ip_in_ip(at, path, 0x0800);
+    case key(Space::ip_protocol, 41): return step::ip_in_ip(at, path, 0x86dd);
     case key(Space::ip_protocol, 47): return step::gre(at, path);
+    case key(Space::ip_protocol, 50): return step::ipsec(at, path);
+    case key(Space::ip_protocol, 137): return step::mpls(at, path);
+
+    // What GRE and Geneve carry, by EtherType.
+    case key(Space::ether_type, 0x6558): return at.after(0, step::kEthernet);
+    case key(Space::ether_type, 0x88be): return step::erspan_2(at, path);
+    case key(Space::ether_type, 0x22eb): return step::erspan_3(at, path);
 
     case key(Space::udp_port, 4791): return step::roce_v2(at, path);
-    case key(Space::udp_port, 4789): return step::vxlan(at, path);
+    case key(Space::udp_port, 4789):
+    case key(Space::udp_port, 8472):  // what Linux used before there was a number
+      return step::vxlan(at, path);
+    case key(Space::udp_port, 4790): return step::vxlan_gpe(at, path);
+    case key(Space::udp_port, 6081): return step::geneve(at, path);
+    case key(Space::udp_port, 2152): return step::gtp_u(at, path);
+    case key(Space::udp_port, 6635): return step::mpls(at, path);   // RFC 7510
+    case key(Space::udp_port, 4500): return step::ipsec(at, path);  // RFC 3948
     default: return at.ended(path, Ending::other);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step per link layer: how a frame starts, by its capture's link type.
+// One step per header between a frame's start and its network header.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace roce::net::step {
 
-inline constexpr u32 kLinkEthernet = 1;
+inline constexpr Next kEthernet = {Space::link_type, 1};
 
 inline Cursor ethernet(Cursor at, Path& path) {
   struct Header {
@@ -20,6 +20,10 @@ inline Cursor ethernet(Cursor at, Path& path) {
   path.has_macs = true;
   path.destination_mac = h->destination;
   path.source_mac = h->source;
+  // IEEE 802.3, 3.2.6: values up to 1500 are the length of an LLC frame.
+  if (h->type <= 1500) {
+    return at.after(sizeof(Header), {Space::llc, 0}).limited_to(h->type);
+  }
   return at.after(sizeof(Header), {Space::ether_type, h->type});
 }
 
@@ -35,61 +39,70 @@ inline Cursor vlan(Cursor at, Path& path) {
   return at.after(sizeof(Header), {Space::ether_type, h->type});
 }
 
-/// LINKTYPE_LINUX_SLL.
-inline Cursor linux_cooked(Cursor at, Path& path) {
+/// A tag of `size` bytes with an EtherType after it: VN-Tag, E-Tag, Cisco metadata.
+inline Cursor switch_tag(Cursor at, Path& path, std::size_t size) {
+  const auto type = read<be16>(at.after(size, {}).bytes);
+  if (!type) return at.ended(path, Ending::truncated);
+  path.add(LayerKind::switch_tag, at.offset);
+  return at.after(size + sizeof(be16), {Space::ether_type, *type});
+}
+
+/// IEEE 802.2 with SNAP: RFC 1042.
+inline Cursor llc(Cursor at, Path& path) {
   struct Header {
-    be16 packet_type, hardware_type, address_size;
-    std::array<u8, 8> address;
+    be24 saps_and_control;
+    be24 organisation;
+    be16 type;
+  };
+  const auto h = read<Header>(at.bytes);
+  if (!h) return at.ended(path, Ending::truncated);
+  path.add(LayerKind::llc, at.offset);
+  if (h->saps_and_control == 0x060603) return at.after(3, {Space::ether_type, 0x0800});
+  if (h->saps_and_control != 0xaaaa03) return at.ended(path, Ending::other);
+  if (h->organisation == 0) return at.after(sizeof(Header), {Space::ether_type, h->type});
+  return at.ended(path, Ending::other);
+}
+
+/// A PPPoE session, RFC 2516, 4, and the PPP protocol field in it.
+inline Cursor pppoe(Cursor at, Path& path) {
+  struct Header {
+    u8 version_type, code;
+    be16 session, size;
     be16 protocol;
   };
   const auto h = read<Header>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
-  path.add(LayerKind::linux_cooked, at.offset);
-  return at.after(sizeof(Header), {Space::ether_type, h->protocol});
-}
-
-/// LINKTYPE_LINUX_SLL2.
-inline Cursor linux_cooked_2(Cursor at, Path& path) {
-  struct Header {
-    be16 protocol, reserved;
-    be32 interface;
-    be16 hardware_type;
-    u8 packet_type, address_size;
-    std::array<u8, 8> address;
-  };
-  const auto h = read<Header>(at.bytes);
-  if (!h) return at.ended(path, Ending::truncated);
-  path.add(LayerKind::linux_cooked, at.offset, h->interface);
-  return at.after(sizeof(Header), {Space::ether_type, h->protocol});
-}
-
-/// LINKTYPE_RAW: the first nibble tells the version.
-inline Cursor raw_ip(Cursor at, Path& path) {
-  if (at.bytes.empty()) return at.ended(path, Ending::truncated);
-  const u32 version = at.bytes[0] >> 4u;
-  if (version == 4) return at.after(0, {Space::ether_type, 0x0800});
-  if (version == 6) return at.after(0, {Space::ether_type, 0x86dd});
-  return at.ended(path, Ending::other);
-}
-
-/// LINKTYPE_NULL and LINKTYPE_LOOP: an address family, in the byte order of the machine that
-/// captured (NULL), or in network order (LOOP). The values are small, so either order is told
-/// from the other; BSDs disagree on AF_INET6.
-inline Cursor null_loopback(Cursor at, Path& path) {
-  const auto h = read<be32>(at.bytes);
-  if (!h) return at.ended(path, Ending::truncated);
-  path.add(LayerKind::null_loopback, at.offset);
-  const u32 value = *h;
-  const u32 family = value > 0xffff ? value >> 24 | (value >> 8 & 0xff00) : value;
-  switch (family) {
-    case 2: return at.after(4, {Space::ether_type, 0x0800});
-    case 10:  // Linux
-    case 24:  // NetBSD, OpenBSD
-    case 28:  // FreeBSD
-    case 30:  // macOS
-      return at.after(4, {Space::ether_type, 0x86dd});
+  if (h->version_type != 0x11 || h->code != 0) return at.ended(path, Ending::other);
+  path.add(LayerKind::pppoe, at.offset, h->session);
+  switch (h->protocol) {
+    case 0x0021: return at.after(sizeof(Header), {Space::ether_type, 0x0800});
+    case 0x0057: return at.after(sizeof(Header), {Space::ether_type, 0x86dd});
+    case 0x0281: return at.after(sizeof(Header), {Space::ether_type, 0x8847});
     default: return at.ended(path, Ending::other);
   }
+}
+
+/// One label of an MPLS stack, RFC 3032. Nothing names what lies below the last one: IP shows by
+/// its version, a zero nibble is a pseudowire's control word (RFC 4385), the rest is Ethernet.
+inline Cursor mpls(Cursor at, Path& path) {
+  const auto h = read<be32>(at.bytes);
+  if (!h) return at.ended(path, Ending::truncated);
+  path.add(LayerKind::mpls, at.offset, *h >> 12);
+  const Cursor below = at.after(sizeof(be32), {Space::ether_type, 0x8847});
+  if ((*h & 0x100) == 0) return below;
+  if (below.bytes.empty()) return at.ended(path, Ending::truncated);
+  switch (below.bytes[0] >> 4) {
+    case 4: return below.after(0, {Space::ether_type, 0x0800});
+    case 6: return below.after(0, {Space::ether_type, 0x86dd});
+    case 0: path.enter_tunnel(); return below.after(4, kEthernet);
+    default: path.enter_tunnel(); return below.after(0, kEthernet);
+  }
+}
+
+/// IEEE 802.1AE: named, not opened.
+inline Cursor macsec(Cursor at, Path& path) {
+  path.add(LayerKind::macsec, at.offset);
+  return at.ended(path, Ending::encrypted);
 }
 
 }  // namespace roce::net::step

@@ -231,7 +231,7 @@ inline bool observe_quickly(Bytes frame, u32 wire_size, AddressTable& addresses,
 /// Only after Sighting::roce do `out` and `located` mean anything.
 inline Sighting observe_frame(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
                               flow::Observation& out, Located& located) {
-  if (link_type == step::kLinkEthernet &&
+  if (link_type == step::kEthernet.number &&
       observe_quickly(frame, wire_size, addresses, out, located)) [[likely]] {
     return Sighting::roce;
   }

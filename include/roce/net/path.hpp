@@ -11,9 +11,9 @@
 namespace roce::net {
 
 /// Number spaces in which a header names what follows it.
-enum class Space : u8 { end, link_type, ether_type, ip_protocol, udp_port, roce };
+enum class Space : u8 { end, link_type, ether_type, llc, ip_protocol, udp_port, grh, roce };
 
-/// What follows. In Space::roce, the number is the RoCE version.
+/// What follows. In Space::grh and Space::roce, the number is the RoCE version; 0 is InfiniBand.
 struct Next {
   Space space = Space::end;
   u32 number = 0;
@@ -26,29 +26,69 @@ enum class Ending : u8 {
   truncated,   // the capture ends within a header
   malformed,   // a header contradicts itself
   fragment,    // a later fragment of an IP packet that carries UDP: it has no BTH
+  encrypted,   // MACsec or IPsec
   too_deep,    // more layers than kMaxLayers
-  not_roce_v1  // EtherType 0x8915, but not a GRH that leads to a BTH
+  not_roce_v1  // EtherType 0x8915, but no GRH that leads to a BTH
 };
 
 enum class LayerKind : u8 {
   ethernet,
   vlan,
+  switch_tag,
+  llc,
+  pppoe,
+  mpls,
+  macsec,
   ipv4,
   ipv6,
   ipv6_extension,
-  grh,
+  ipsec,
   udp,
+  grh,
+  lrh,
   linux_cooked,
   null_loopback,
+  erf,
   vxlan,
-  gre
+  vxlan_gpe,
+  geneve,
+  gre,
+  erspan,
+  gtp_u
 };
 
-/// One header passed. `id` is what names the instance: VID, VNI, GRE key, …; else 0.
+/// The kinds' names, in their order.
+inline constexpr std::string_view kLayerNames[] = {
+    "Ethernet", "VLAN",   "switch tag", "LLC",       "PPPoE",
+    "MPLS",     "MACsec", "IPv4",       "IPv6",      "IPv6 extension",
+    "IPsec",    "UDP",    "GRH",        "LRH",       "Linux cooked",
+    "loopback", "ERF",    "VXLAN",      "VXLAN-GPE", "Geneve",
+    "GRE",      "ERSPAN", "GTP-U"};
+static_assert(std::size(kLayerNames) == static_cast<std::size_t>(LayerKind::gtp_u) + 1);
+
+constexpr std::string_view layer_name(LayerKind kind) {
+  return kLayerNames[static_cast<std::size_t>(kind)];
+}
+
+/// One header passed. `id` is what names the instance (VID, VNI, GRE key, MPLS label, session) or
+/// the kind within (ERF type); else 0.
 struct Layer {
   LayerKind kind;
   u32 offset;  // from the start of the frame, bytes
   u32 id;
+};
+
+/// What an ERSPAN type III timestamp counts.
+enum class Granularity : u8 { hundred_microseconds, hundred_nanoseconds, nanoseconds, custom };
+
+/// What the innermost GRE header, and ERSPAN in it, say of the mirror.
+struct Mirror {
+  bool has_sequence = false;
+  u8 erspan_type = 0;  // 1 to 3; 0: plain GRE, or none
+  Granularity granularity = Granularity::hundred_microseconds;
+  u16 session = 0;    // types II and III
+  u32 sequence = 0;   // of the GRE header: a gap is a loss between mirror and capture
+  u32 timestamp = 0;  // type III
 };
 
 inline constexpr std::size_t kMaxLayers = 32;  // bounds the walk on hostile input
@@ -70,6 +110,7 @@ struct Path {
   u16 ip_id = 0;
   u16 source_port = 0;
   u32 network_offset = 0;  // of the innermost IP header or GRH, from the start of the frame
+  Mirror mirror;
   std::array<u8, 6> destination_mac{}, source_mac{};
   Address source, destination;
 
