@@ -14,7 +14,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 (
   cd "$top"
   cmake --preset release
-  cmake --build --preset release
+  cmake --build --preset release --target rocetrace
 ) > /dev/null
 printf 'Built %s\n\n' "$top/build/release/rocetrace" >&2
 exec "$top/build/release/rocetrace" analyze "${captures[@]}"
