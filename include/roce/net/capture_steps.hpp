@@ -69,22 +69,6 @@ inline Cursor null_loopback(Cursor at, Path& path) {
   }
 }
 
-/// Whether an EtherType is one of those that lead towards RoCE, or that any mirror is full of.
-constexpr bool is_common_ether_type(u32 type) {
-  switch (type) {
-    case 0x0800:
-    case 0x0806:
-    case 0x8100:
-    case 0x86dd:
-    case 0x8808:
-    case 0x8847:
-    case 0x88a8:
-    case 0x88cc:
-    case 0x8915: return true;
-    default: return false;
-  }
-}
-
 /// LINKTYPE_ERF, Endace's Extensible Record Format: a record header, perhaps extension headers,
 /// and for Ethernet types two bytes of padding, which some writers leave out.
 inline Cursor erf(Cursor at, Path& path) {
@@ -104,17 +88,11 @@ inline Cursor erf(Cursor at, Path& path) {
     body = body.after(8, {});
   }
   switch (h->type & 0x7f) {
-    case 2:     // ETH
-    case 11:    // COLOR_ETH
-    case 16:    // DSM_COLOR_ETH
-    case 20: {  // COLOR_HASH_ETH
-      constexpr std::size_t kTypeAt = 12, kPad = 2;
-      const auto padded = read<be16>(body.after(kPad + kTypeAt, {}).bytes);
-      const auto bare = read<be16>(body.after(kTypeAt, {}).bytes);
-      const bool forgotten =
-          bare && is_common_ether_type(*bare) && !(padded && is_common_ether_type(*padded));
-      return body.after(forgotten ? 0 : kPad, kEthernet);
-    }
+    case 2:   // ETH
+    case 11:  // COLOR_ETH
+    case 16:  // DSM_COLOR_ETH
+    case 20:  // COLOR_HASH_ETH
+      return ethernet_perhaps_after(2, body);
     case 21: return body.after(0, {Space::link_type, 247});  // INFINIBAND
     case 22: return body.after(0, {Space::ether_type, 0x0800});
     case 23: return body.after(0, {Space::ether_type, 0x86dd});

@@ -27,6 +27,33 @@ inline Cursor ethernet(Cursor at, Path& path) {
   return at.after(sizeof(Header), {Space::ether_type, h->type});
 }
 
+/// Whether an EtherType is one of those that lead towards RoCE, or that any mirror is full of.
+constexpr bool is_common_ether_type(u32 type) {
+  switch (type) {
+    case 0x0800:
+    case 0x0806:
+    case 0x8100:
+    case 0x86dd:
+    case 0x8808:
+    case 0x8847:
+    case 0x88a8:
+    case 0x88cc:
+    case 0x8915: return true;
+    default: return false;
+  }
+}
+
+/// An Ethernet frame that should lie behind `padding` bytes, but which some writers put at once:
+/// there where the EtherType makes sense.
+inline Cursor ethernet_perhaps_after(std::size_t padding, Cursor at) {
+  constexpr std::size_t kTypeAt = 12;
+  const auto makes_sense = [&](std::size_t start) {
+    const auto type = read<be16>(at.after(start + kTypeAt, {}).bytes);
+    return type && is_common_ether_type(*type);
+  };
+  return at.after(makes_sense(0) && !makes_sense(padding) ? 0 : padding, kEthernet);
+}
+
 inline Cursor vlan(Cursor at, Path& path) {
   struct Header {
     be16 tci, type;
@@ -83,7 +110,7 @@ inline Cursor pppoe(Cursor at, Path& path) {
 }
 
 /// One label of an MPLS stack, RFC 3032. Nothing names what lies below the last one: IP shows by
-/// its version, a zero nibble is a pseudowire's control word (RFC 4385), the rest is Ethernet.
+/// its version, the rest is Ethernet; a zero nibble may be a control word (RFC 4385) before it.
 inline Cursor mpls(Cursor at, Path& path) {
   const auto h = read<be32>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
@@ -94,7 +121,7 @@ inline Cursor mpls(Cursor at, Path& path) {
   switch (below.bytes[0] >> 4) {
     case 4: return below.after(0, {Space::ether_type, 0x0800});
     case 6: return below.after(0, {Space::ether_type, 0x86dd});
-    case 0: path.enter_tunnel(); return below.after(4, kEthernet);
+    case 0: path.enter_tunnel(); return ethernet_perhaps_after(4, below);
     default: path.enter_tunnel(); return below.after(0, kEthernet);
   }
 }
