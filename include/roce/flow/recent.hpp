@@ -24,6 +24,9 @@ struct RecentPacket {
   u16 ip_id = 0;
   u8 ttl = 0;
   u8 flags = 0;  // RecentFlag
+
+  /// Of the operation, as if the service were RC.
+  constexpr u8 opcode() const { return psn_and_opcode >> 24 & 0x1f; }
 };
 static_assert(sizeof(RecentPacket) == 32);
 
@@ -114,7 +117,7 @@ constexpr bool is_capture_of(const RecentPacket& before, const Observation& pack
   constexpr u64 kMillisecond = 1'000'000;
   const u64 apart = packet.time >= before.time ? packet.time - before.time : 0;
   if (apart > kMillisecond || packet.ttl > before.ttl) return false;
-  if ((before.psn_and_opcode >> 24 & 0x1f) != (packet.opcode & 0x1fu)) return false;
+  if (before.opcode() != (packet.opcode & 0x1fu)) return false;
   const bool both_icrc = (before.flags & kRecentHasIcrc) && packet.has(kHasIcrc);
   if (both_icrc && before.icrc != packet.icrc) return false;
   if (ids_differ && (before.flags & kRecentHasIpId) && packet.has(kHasIpId))

@@ -31,6 +31,8 @@ struct RequestContext {
   u32 flow = 0;
   bool answered = false;         // the other half-flow was captured
   bool repairs = true;           // a reliable service: losses are sent again
+  bool answered_alone = false;   // READ, atomic: only a response with its own PSN answers it
+  u64 answer_time = 0;           // of the last response with its PSN; 0 none
   bool inside_old_read = false;  // a READ request for the rest of an earlier READ
 };
 
@@ -51,17 +53,27 @@ class RequestStream {
     return observe_unexpected(packet, width, context, out);
   }
 
+  /// The latest packet, with `psn`, was damaged on its way to the tap: no receiver takes it.
+  void damaged(Psn psn) {
+    Recovery& recovery = trouble();
+    if (recovery.run.reached(psn)) recovery.run.skipped.add({psn, 1});
+  }
+
   /// The responder answered everything up to and including `psn`.
-  void acknowledged(Psn psn, u64 time, u64 rtt, u32 flow, Settlements& out) {
+  void acknowledged(Psn psn, u64 time, u32 flow, Settlements& out) {
     if (!started_) return;
     move_una(psn + 1, time);
     if (!recovery_) return;
     recovery_->note_ack(psn);
     for_open_episodes(flow, out, [&](Episode& episode) {
       if (distance(episode.restart, psn) < 0) return;
-      const bool before_resend = distance(episode.sent_to, psn) >= 0 ||
-                                 (rtt != 0 && time - episode.result.start_time < rtt - rtt / 8);
-      if (before_resend) decide(episode, Place::response);
+      // An answer to what has not been sent again yet cannot be due to the resend. Nor is it when
+      // the first transmission passed with successors and the responder did not ask for it: it
+      // would have missed it when they came.
+      const bool before_resend =
+          distance(episode.sent_to, psn) >= 0 && distance(psn, episode.old_end) > 0;
+      if (!before_resend && !episode.would_be_missed) return;
+      decide(episode, episode.earlier_copy_answered ? Place::ambiguous : Place::response);
     });
   }
 
@@ -73,7 +85,8 @@ class RequestStream {
     recovery.sequence_nak = {psn, time, frame, true};
     if (Hole* hole = recovery.holes.find(psn)) hole->named_by_nak = true;
     for_open_episodes(flow, out, [&](Episode& episode) {
-      if (distance(episode.sent_to, psn) > 0) decide(episode, Place::response);
+      if (distance(episode.sent_to, psn) > 0 && distance(psn, episode.old_end) > 0)
+        decide(episode, Place::response);
       if (psn == episode.restart && episode.seen_before) decide(episode, Place::downstream);
     });
   }
@@ -388,11 +401,17 @@ class RequestStream {
     episode.sent_to = psn;
     episode.old_end = next_;
     episode.seen_before = recovery.run.saw(psn);
+    // A responder asks once: if it did before, its silence now says nothing.
+    const bool asked_before = recovery.sequence_nak.frame != 0 && recovery.sequence_nak.psn == psn;
+    episode.would_be_missed =
+        episode.seen_before && !asked_before && distance(psn + width, recovery.run.next) > 0;
     judge(episode, psn, width, context);
     recovery.episodes[recovery.episode_count++] = episode;
     recovery.in_episode = true;
+    recovery.run = {};
     recovery.run.first = recovery.run.next = psn;
-    recovery.run.skipped.clear();
+    recovery.run.start_time = time;
+    recovery.run.resent = true;
     recovery.sequence_nak.valid = recovery.rnr_nak.valid = recovery.response_gap.valid = false;
     recovery.counts.episodes++;
   }
@@ -426,17 +445,46 @@ class RequestStream {
     episode.cause_open = cause == Cause::timeout;
     episode.place_open = true;
 
+    // A sender restarts at the oldest PSN it misses an answer to, so a resend that the tap saw
+    // begin behind `psn` began before it, out of sight.
+    const bool began_unseen = recovery.run.resent && distance(recovery.run.first, psn) < 0;
+    const bool skipped = began_unseen || (reached && !episode.seen_before);
     if (cause == Cause::rnr_nak) {
       decide(episode, Place::not_ready);
+    } else if (recovery.run.resent) {
+      if (skipped) {
+        decide(episode, lost_before_tap);
+      } else if (context.answered_alone ? context.answer_time >= recovery.run.start_time
+                                        : recovery.run.had_answer_over(psn)) {
+        decide_answered(episode);
+      } else if (cause == Cause::nak_sequence) {
+        decide_named(episode);
+      } else if (acked) {
+        // An earlier copy arrived; of the latest nothing is known.
+        episode.earlier_copy_answered = true;
+      }
     } else if (acked) {
-      decide(episode, recovery.acks_over(psn) >= 2 ? Place::spurious : Place::response);
+      decide_answered(episode);
     } else if (cause == Cause::implied_nak) {
       decide(episode, Place::response);
-    } else if (reached && !episode.seen_before) {
+    } else if (skipped) {
       decide(episode, lost_before_tap);
     } else if (cause == Cause::nak_sequence) {
-      if (episode.seen_before || recovery.counts.gaps == 0) decide(episode, Place::downstream);
+      decide_named(episode);
     }
+  }
+
+  // The responder had the packet: its answer was lost or late, or the sender did not wait for it.
+  // One answer can have been lost behind the tap; of two, one should have come through.
+  void decide_answered(Episode& episode) {
+    const bool twice = recovery_->acks_over(episode.restart) >= 2;
+    decide(episode, twice ? Place::spurious : Place::response);
+  }
+
+  // The responder asked for the packet. Seen here, it was lost behind the tap; so it was if the
+  // tap never missed any.
+  void decide_named(Episode& episode) {
+    if (episode.seen_before || recovery_->counts.gaps == 0) decide(episode, Place::downstream);
   }
 
   Arrival sent_again(const Observation& packet, u32 width, bool was_missing, Arrival arrival) {

@@ -160,6 +160,12 @@ class Tracker {
       context.rtt = partner ? connections_[flow.connection - 1].shortest_rtt : 0;
       context.last_event = partner ? std::max(last_time, partner->last_time) : last_time;
       context.answered = partner && partner->responses_seen;
+      context.answered_alone = traits.is(kReadRequest) || traits.verb == Verb::atomic;
+      if (context.answered_alone && partner) {
+        const RecentPacket* answer = recent_.find(partner->id, packet.psn, true);
+        const bool data = answer && !kTraits[answer->opcode()].is(kAcknowledge);
+        context.answer_time = data ? answer->time : 0;
+      }
       if (traits.is(kReadRequest)) {
         const Message* message = flow.messages.find(psn);
         context.inside_old_read = message && message->verb == Verb::read && message->first != psn;
@@ -169,6 +175,8 @@ class Tracker {
     if (arrival.packet_class == PacketClass::duplicate_capture ||
         arrival.packet_class == PacketClass::stale)
       return arrival;
+    // Where nearly all ICRCs are right, a wrong one means a damaged packet.
+    if (packet.has(kIcrcBad) && flow.icrc_good > 8 * flow.icrc_bad) flow.requests.damaged(psn);
     RecentPacket& memory = recent_.remember(flow.id, packet, false);
     flow.last_request_psn = psn;
     note_message(flow, packet, traits, width, arrival, memory);
@@ -358,7 +366,7 @@ class Tracker {
       }
     }
     complete_messages(asker, connection, packet, traits);
-    asker.requests.acknowledged(psn, packet.time, connection.shortest_rtt, asker.id, settlements_);
+    asker.requests.acknowledged(psn, packet.time, asker.id, settlements_);
   }
 
   void complete_messages(HalfFlow& asker, Connection& connection, const Observation& packet,
