@@ -162,26 +162,70 @@ void write_findings(const Report& report, const ReportStyle& style, Sink& out) {
   left_out(report.findings.size(), kTableRows, "more findings", out);
 }
 
+// The half-flow of that id; ids ascend in the table.
+std::optional<HalfFlowRow> half_flow(const Report& report, u64 id) {
+  std::size_t low = 0;
+  std::size_t high = report.half_flows.size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    HalfFlowRow row = report.half_flows.at(middle);
+    if (row.id == id) return row;
+    (row.id < id ? low : high) = row.id < id ? middle + 1 : middle;
+  }
+  return std::nullopt;
+}
+
+std::optional<u64> partner_in(const ConnectionRow& connection, u64 half_flow) {
+  const auto& [one, other] = connection.half_flows;
+  return one == half_flow ? other : one;
+}
+
 // The connections that these half-flows belong to, by half-flow.
 std::map<u64, ConnectionRow> connections_of(const Report& report,
                                             const std::vector<HalfFlowRow>& rows) {
   std::map<u64, ConnectionRow> found;
+  for (const HalfFlowRow& row : rows) found[row.id];
   report.connections.each([&](const ConnectionRow& connection) {
-    for (const HalfFlowRow& row : rows)
-      if (connection.half_flows[0] == row.id || connection.half_flows[1] == row.id)
-        found.emplace(row.id, connection);
+    for (const std::optional<u64>& id : connection.half_flows) {
+      if (!id) continue;
+      if (const auto at = found.find(*id); at != found.end()) at->second = connection;
+    }
   });
+  std::erase_if(found, [](const auto& entry) { return entry.second.id == 0; });
   return found;
+}
+
+// The half-flows to describe. One that only carries the answers to a worse one is described there.
+std::vector<std::pair<HalfFlowRow, std::optional<OtherSide>>> worst_flows(const Report& report,
+                                                                          const Ranking& ranking) {
+  std::vector<HalfFlowRow> rows;
+  for (const Ranked& ranked : ranking.worst)
+    if (ranked.trouble.kind != Trouble::Kind::none)
+      rows.push_back(report.half_flows.at(ranked.index));
+  const std::map<u64, ConnectionRow> connections = connections_of(report, rows);
+
+  std::vector<std::pair<HalfFlowRow, std::optional<OtherSide>>> worst;
+  for (const HalfFlowRow& row : rows) {
+    if (worst.size() == kDetailed) break;
+    const auto connection = connections.find(row.id);
+    if (connection == connections.end()) {
+      worst.emplace_back(row, std::nullopt);
+      continue;
+    }
+    const std::optional<u64> partner = partner_in(connection->second, row.id);
+    const bool partner_told = std::ranges::any_of(
+        worst, [&](const auto& told) { return partner && told.first.id == *partner; });
+    if (partner_told && trouble_of(row).kind <= Trouble::Kind::disorder) continue;
+    worst.emplace_back(
+        row, OtherSide{connection->second, partner ? half_flow(report, *partner) : std::nullopt});
+  }
+  return worst;
 }
 
 void write_worst(const Report& report, const Ranking& ranking, const ReportStyle& style,
                  Sink& out) {
-  std::vector<HalfFlowRow> rows;
-  for (const Ranked& ranked : ranking.worst) {
-    if (rows.size() == kDetailed || ranked.trouble.kind == Trouble::Kind::none) break;
-    rows.push_back(report.half_flows.at(ranked.index));
-  }
-  if (rows.empty()) {
+  const auto worst = worst_flows(report, ranking);
+  if (worst.empty()) {
     heading("No half-flow had trouble.", style, out);
     return;
   }
@@ -191,15 +235,11 @@ void write_worst(const Report& report, const Ranking& ranking, const ReportStyle
   if (ranking.congested > 0)
     title += fmt::format(", {} with congestion marks alone", human::grouped(ranking.congested));
   heading(title + ")", style, out);
-  const std::map<u64, ConnectionRow> connections = connections_of(report, rows);
   bool first = true;
-  for (const HalfFlowRow& row : rows) {
+  for (const auto& [row, other] : worst) {
     if (!first) out.put('\n');
     first = false;
-    const auto connection = connections.find(row.id);
-    write_flow(
-        row, connection == connections.end() ? std::optional<ConnectionRow>{} : connection->second,
-        style, out);
+    write_flow(row, other, style, out);
   }
 }
 
@@ -215,19 +255,6 @@ void write_flow_table(const Report& report, const Ranking& ranking, const Report
   const bool rest_is_clean =
       !ranking.worst.empty() && ranking.worst.back().trouble.kind == Trouble::Kind::none;
   left_out(all, shown, rest_is_clean ? "more without trouble" : "more", out);
-}
-
-// The half-flow of that id; ids ascend in the table.
-std::optional<HalfFlowRow> half_flow(const Report& report, u64 id) {
-  std::size_t low = 0;
-  std::size_t high = report.half_flows.size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    HalfFlowRow row = report.half_flows.at(middle);
-    if (row.id == id) return row;
-    (row.id < id ? low : high) = row.id < id ? middle + 1 : middle;
-  }
-  return std::nullopt;
 }
 
 // "10.0.0.2 0x11": the QP that a half-flow leads to.

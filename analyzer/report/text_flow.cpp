@@ -159,13 +159,23 @@ void write_congestion(const HalfFlowRow& row, Lines& lines) {
                           human::grouped(capable), human::share(row.ecn.ce, capable)));
 }
 
-void write_connection(const HalfFlowRow& row, const ConnectionRow& connection, Lines& lines) {
-  const auto& [one, other] = connection.half_flows;
-  const std::optional<u64> partner = one == row.id ? other : one;
-  if (partner)
+std::string came_back(const HalfFlowRow& other) {
+  Listing listing;
+  listing.add(other.requests.packets, "request packet", "request packets");
+  if (const std::string text = answers(other.responses); !text.empty()) listing.add(text);
+  listing.add(other.cnp.packets, "CNP", "CNPs");
+  return listing.text();
+}
+
+void write_other_side(const OtherSide& other, Lines& lines) {
+  const ConnectionRow& connection = other.connection;
+  if (other.row) {
+    const std::string held = came_back(*other.row);
     lines.add("other direction",
-              fmt::format("#{} (connection {}, known from {}, confidence {:.2f})", *partner,
-                          connection.id, connection.evidence, connection.confidence));
+              fmt::format("#{} (connection {}, known from {}, confidence {:.2f}){}{}",
+                          other.row->id, connection.id, connection.evidence, connection.confidence,
+                          held.empty() ? "" : ": ", held));
+  }
   const auto times = [&](std::string_view name, const MaybeDistribution& value) {
     if (value) lines.add(name, distribution(*value));
   };
@@ -219,7 +229,7 @@ std::vector<std::string> flow_cells(const HalfFlowRow& row) {
           share_or_dash(row.ecn.ce, row.ecn.ect0 + row.ecn.ect1 + row.ecn.ce)};
 }
 
-void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& connection,
+void write_flow(const HalfFlowRow& row, const std::optional<OtherSide>& other,
                 const ReportStyle& style, Sink& out) {
   const std::string title =
       fmt::format("  #{}  {} -> {}  QP {:#x} ({})  {}{}, frames {} to {}", row.id,
@@ -235,7 +245,7 @@ void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& conn
   if (row.icrc.bad > 0)
     lines.add("wrong ICRC", fmt::format("{} of {} checked", human::grouped(row.icrc.bad),
                                         human::grouped(row.icrc.bad + row.icrc.good)));
-  if (connection) write_connection(row, *connection, lines);
+  if (other) write_other_side(*other, lines);
 }
 
 Columns connection_columns() {

@@ -14,9 +14,14 @@ namespace rocetrace {
 Columns flow_columns();
 std::vector<std::string> flow_cells(const HalfFlowRow& row);
 
-/// Everything about a half-flow that is not zero, in a few lines. `connection` is the one that it
-/// is part of, when it is known.
-void write_flow(const HalfFlowRow& row, const std::optional<ConnectionRow>& connection,
+/// The connection that a half-flow is part of, and its other half, when they are known.
+struct OtherSide {
+  ConnectionRow connection;
+  std::optional<HalfFlowRow> row;
+};
+
+/// Everything about a half-flow that is not zero, in a few lines, with what came back to it.
+void write_flow(const HalfFlowRow& row, const std::optional<OtherSide>& other,
                 const ReportStyle& style, Sink& out);
 
 /// The columns that connection_cells() fills; the ends are the two QPs.

@@ -121,6 +121,20 @@ TEST(ReportText, TenThousandHalfFlowsStayReadable) {
   EXPECT_LT(std::ranges::count(text, '\n'), 60);
 }
 
+TEST(ReportText, AnswersAreToldWithTheRequestsTheyBelongTo) {
+  Report report = small_report();
+  HalfFlowRow requests = clean_half_flow(1);
+  requests.requests.retransmissions = 5;
+  HalfFlowRow answers = clean_half_flow(2);
+  answers.requests.packets = 0;
+  answers.responses.acks = 7;
+  answers.responses.naks.sequence = 3;
+  report.half_flows = std::vector{requests, answers};
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, AllOf(HasSubstr("confidence 0.97): 7 ACKs, 3 sequence NAKs"),
+                          HasSubstr("  #1  "), Not(HasSubstr("  #2  "))));
+}
+
 TEST(ReportText, LinesFitAHundredColumns) {
   EXPECT_LE(longest_line(text_of(small_report())), 100u);
   Report report = small_report();
