@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program: read the options, do the work, tell how it went.
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -26,7 +28,9 @@ int print(auto&& write) {
 }
 
 int run(const Options& options) {
-  Progress progress{options.progress};
+  // A bar among the lines of a listing would be in their way.
+  const bool is_listing = options.command == Command::packets && ::isatty(STDOUT_FILENO) == 1;
+  Progress progress{options.progress && !is_listing};
   switch (options.command) {
     case Command::analyze: {
       const Analysis analysis = analyze(options, progress);

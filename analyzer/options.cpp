@@ -33,11 +33,23 @@ constexpr char kExamples[] = R"(Examples:
 
 Exit status: 0 done, 1 as --fail-on asked, 2 the run failed.)";
 
-std::string names_of_formats() {
-  std::string names;
+constexpr char kAnalyzeExamples[] = R"(Examples:
+  rocetrace analyze trace.pcap --format json | jq '.totals'
+  rocetrace analyze trace.pcap -o report.json -o report.csv
+  rocetrace analyze ring-*.pcapng --filter 'host 10.0.0.1' --qp 0x11
+
+Several captures are one trace in time order. A damaged capture is reported, not refused.
+Exit status: 0 done, 1 as --fail-on asked, 2 the run failed.)";
+
+constexpr char kPacketsExamples[] = R"(Examples:
+  rocetrace packets trace.pcap --qp 0x11
+  rocetrace packets trace.pcap --format ndjson | jq 'select(.class == "retransmission")')";
+
+std::string formats_text() {
+  std::string text = "format of standard output:";
   for (const ReportFormat& format : kFormats)
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.name, format.what);
-  return names;
+    text += fmt::format("\n  {:<7} {}", format.name, format.what);
+  return text;
 }
 
 std::string extensions() {
@@ -62,27 +74,50 @@ roce::u64 number(const std::string& option, const std::string& text, roce::u64 l
   return value;
 }
 
+using Check = std::function<void(const std::string& text)>;
+
+// An option that may come any number of times, with one value each time.
+CLI::Option* repeatable(CLI::App& command, const std::string& names, const std::string& value,
+                        Check take, const std::string& description) {
+  return command.add_option_function<std::string>(names, std::move(take), description)
+      ->type_name(value)
+      ->trigger_on_parse();
+}
+
+// Refuses what `known` does not know.
+CLI::Option* one_of(CLI::App& command, const std::string& name, std::string& chosen,
+                    bool (*known)(const std::string& text), const std::string& description) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [name, known, &chosen](const std::string& text) {
+            if (!known(text))
+              throw CLI::ValidationError{fmt::format("{}: '{}' is none of its values", name, text)};
+            chosen = text;
+          },
+          description)
+      ->type_name("NAME");
+}
+
 void add_captures(CLI::App& command, Options& options) {
   command.add_option("CAPTURE", options.captures, "pcap or pcapng files; - is standard input")
-      ->required();
+      ->required()
+      ->type_name("");
 }
 
 void add_selection(CLI::App& command, Options& options) {
   command.add_option("--filter", options.filter, "a pcap filter applied to the captured frames")
       ->type_name("BPF");
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--qp",
-          [&options](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts)
-              options.qps.push_back(static_cast<roce::u32>(number("--qp", text, 0, 0xffffff)));
-          },
-          "keep only packets to or from this QP; repeatable")
-      ->type_name("N")
-      ->allow_extra_args(false);
-  command.add_option("--host", options.hosts, "keep only packets of this address; repeatable")
-      ->type_name("ADDR")
-      ->allow_extra_args(false);
+  repeatable(
+      command, "--qp", "N",
+      [&options](const std::string& text) {
+        options.qps.push_back(static_cast<roce::u32>(number("--qp", text, 0, 0xffffff)));
+      },
+      "keep only this QP; repeatable; decimal or 0x");
+  repeatable(
+      command, "--host", "ADDR",
+      [&options](const std::string& text) { options.hosts.push_back(text); },
+      "keep only packets from or to this address; repeatable");
   command
       .add_option_function<std::string>(
           "--threads",
@@ -99,40 +134,34 @@ void add_selection(CLI::App& command, Options& options) {
           },
           "half-flows to follow; packets of further ones are only counted")
       ->type_name("N");
-  command.add_flag("--no-progress{false}", options.progress, "no progress bar");
+  command.add_flag_callback(
+      "--no-progress", [&options] { options.progress = false; }, "no progress bar");
 }
 
 void add_analyze(CLI::App& program, Options& options) {
   CLI::App& command = *program.add_subcommand(
       "analyze", "QP flows, what each lost and sent again, CNPs and ECN marks");
+  command.footer(kAnalyzeExamples);
   add_captures(command, options);
-  command
-      .add_option(
-          "-o,--output", options.outputs,
-          fmt::format("also write FILE; repeatable; its extension is the format: {}", extensions()))
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->check([](const std::string& path) {
-        return format_of_file(path)
-                   ? std::string{}
-                   : fmt::format("{}: an output file ends in one of {}", path, extensions());
-      });
-  command
-      .add_option("--format", options.format, "format of standard output: " + names_of_formats())
-      ->type_name("NAME")
-      ->check([](const std::string& name) {
-        return report_format(name) ? std::string{}
-                                   : fmt::format("--format: '{}' is no report format", name);
-      });
-  command
-      .add_option("--fail-on", options.fail_on,
-                  "exit 1 when a finding at or above this severity is made: info, warning, error")
-      ->type_name("SEVERITY")
-      ->check([](const std::string& name) {
-        return std::ranges::find(kSeverities, name) != std::end(kSeverities)
-                   ? std::string{}
-                   : fmt::format("--fail-on: '{}' is not info, warning or error", name);
-      });
+  repeatable(
+      command, "-o,--output", "FILE",
+      [&options](const std::string& path) {
+        if (!format_of_file(path))
+          throw CLI::ValidationError{
+              fmt::format("{}: an output file ends in one of {}", path, extensions())};
+        options.outputs.push_back(path);
+      },
+      "also write FILE; repeatable; its extension is its format:\n" + extensions());
+  one_of(
+      command, "--format", options.format,
+      [](const std::string& name) { return report_format(name) != nullptr; }, formats_text());
+  one_of(
+      command, "--fail-on", options.fail_on,
+      [](const std::string& name) {
+        return std::ranges::find(kSeverities, name) != std::end(kSeverities);
+      },
+      "exit 1 when a finding of this severity or above is made:\ninfo, warning or error "
+      "(default: never)");
   add_selection(command, options);
   command.callback([&options] { options.command = Command::analyze; });
 }
@@ -140,13 +169,12 @@ void add_analyze(CLI::App& program, Options& options) {
 void add_packets(CLI::App& program, Options& options) {
   CLI::App& command =
       *program.add_subcommand("packets", "one line per RoCE packet, with what it did to its flow");
+  command.footer(kPacketsExamples);
   add_captures(command, options);
-  command.add_option("--format", options.format, "text, ndjson or csv")
-      ->type_name("NAME")
-      ->check([](const std::string& name) {
-        return packet_format(name) ? std::string{}
-                                   : fmt::format("--format: '{}' is no packet format", name);
-      });
+  one_of(
+      command, "--format", options.format,
+      [](const std::string& name) { return packet_format(name) != nullptr; },
+      "text, ndjson or csv");
   add_selection(command, options);
   command.callback([&options] { options.command = Command::packets; });
 }
@@ -154,7 +182,8 @@ void add_packets(CLI::App& program, Options& options) {
 void add_explain(CLI::App& program, Options& options) {
   CLI::App& command = *program.add_subcommand(
       "explain", "what a word of the report means, how it is judged, what to do next");
-  command.add_option("ID", options.topic, "a class, cause or place; without it, the list");
+  command.footer("Without ID, all words are listed.");
+  command.add_option("ID", options.topic, "a class, cause, place, ...")->type_name("");
   command.callback([&options] { options.command = Command::explain; });
 }
 
@@ -191,7 +220,7 @@ Options parse_options(int argc, const char* const* argv) {
   program.set_version_flag("--version", "rocetrace " ROCETRACE_VERSION);
   program.require_subcommand(1);
   program.footer(kExamples);
-  program.get_formatter()->column_width(28);
+  program.get_formatter()->column_width(26);
   add_analyze(program, options);
   add_packets(program, options);
   add_explain(program, options);
@@ -200,8 +229,7 @@ Options parse_options(int argc, const char* const* argv) {
       throw CLI::ValidationError{fmt::format("'{}' is no command", argv[1])};
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = program.get_subcommands();
-    options.message = chosen.empty() ? program.help() : chosen.front()->help();
+    options.message = program.help();
     options.command = Command::print;
   } catch (const CLI::CallForAllHelp&) {
     options.message = program.help("", CLI::AppFormatMode::All);
