@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program as a shell sees it: exit codes, what goes to which stream, files whole or not at all.
+
+usage: run.py ROCETRACE
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = os.path.join(HERE, "..", "..", "samples")
+ROCETRACE = ""
+SAMPLE = ""
+
+
+def run(*words, **how):
+    """The finished process; nothing on standard input unless `how` says so."""
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **how}
+    return subprocess.run([ROCETRACE, *words], timeout=60, check=False, **how)
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def assert_refused(self, process, *words):
+        self.assertEqual(process.returncode, 2)
+        self.assertEqual(process.stdout or b"", b"")
+        message = process.stderr.decode()
+        self.assertEqual(message.count("\n"), 1, message)
+        for word in ("rocetrace: ", *words):
+            self.assertIn(word, message)
+
+    def test_report_goes_to_standard_output_alone(self):
+        done = run("analyze", "--format", "json", SAMPLE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(json.loads(done.stdout)["schema"], "rocetrace/1")
+
+    def test_help_and_version_succeed(self):
+        for words in (["--help"], ["--version"], ["analyze", "--help"], ["packets", "-h"], ["explain"]):
+            done = run(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), words)
+            self.assertTrue(done.stdout.endswith(b"\n"), words)
+
+    def test_bad_option_is_one_line(self):
+        self.assert_refused(run("analyze", "--nonsense", SAMPLE), "--nonsense")
+        self.assert_refused(run(), "--help")
+        self.assert_refused(run("explain", "nonsense\x1b[2J"), "nonsense\\x1b")
+
+    def test_missing_capture_is_named(self):
+        self.assert_refused(run("analyze", self.path("no.pcap")), "no.pcap", "No such file")
+
+    def test_file_that_is_no_capture_is_named(self):
+        with open(self.path("text.pcap"), "w", encoding="ascii") as file:
+            file.write("this is no capture, but it is longer than a header\n")
+        self.assert_refused(run("analyze", self.path("text.pcap")), "text.pcap")
+
+    def test_standard_input_gives_the_same_numbers(self):
+        with open(SAMPLE, "rb") as file:
+            piped = run("analyze", "--format", "json", "-", stdin=file)
+        named = run("analyze", "--format", "json", SAMPLE)
+        self.assertEqual(json.loads(piped.stdout)["half_flows"], json.loads(named.stdout)["half_flows"])
+
+    def test_thread_count_changes_nothing(self):
+        outputs = {run("analyze", "--format", "json", "--threads", n, SAMPLE).stdout for n in "124"}
+        self.assertEqual(len(outputs), 1)
+
+    def test_output_files_hold_what_standard_output_holds(self):
+        done = run("analyze", SAMPLE, "-o", self.path("a.json"), "-o", self.path("a.csv"))
+        self.assertEqual(done.returncode, 0)
+        printed = run("analyze", "--format", "json", SAMPLE)
+        with open(self.path("a.json"), "rb") as file:
+            self.assertEqual(file.read(), printed.stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         sorted(["a.json"] + [f"a.{table}.csv" for table in (
+                             "captures", "connections", "findings", "half_flows", "hosts")]))
+
+    def test_output_folder_that_is_not_there_leaves_nothing(self):
+        self.assert_refused(run("analyze", SAMPLE, "-o", self.path("no/a.json")), "no/a.json")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_full_disk_fails(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for words in (["analyze"], ["packets"], ["analyze", "--format", "json"]):
+            with open("/dev/full", "wb") as full:
+                self.assert_refused(run(*words, SAMPLE, stdout=full), "No space left")
+
+    def test_closed_pipe_is_no_failure(self):
+        for words in (["analyze"], ["packets"], ["analyze", "--format", "json"]):
+            read, write = os.pipe()
+            os.close(read)
+            done = run(*words, SAMPLE, stdout=write)
+            os.close(write)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), words)
+
+    def test_no_colour_and_no_bar_without_a_terminal(self):
+        done = run("analyze", SAMPLE)
+        self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def test_locale_changes_nothing(self):
+        environment = {**os.environ, "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
+        self.assertEqual(run("analyze", SAMPLE, env=environment).stdout, run("analyze", SAMPLE).stdout)
+
+
+def main():
+    global ROCETRACE, SAMPLE
+    ROCETRACE = os.path.abspath(sys.argv[1])
+    SAMPLE = sorted(glob.glob(os.path.join(SAMPLES, "*.pcap*")))[0]
+    unittest.main(argv=sys.argv[:1])
+
+
+if __name__ == "__main__":
+    main()
