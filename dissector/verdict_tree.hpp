@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The analysis of a packet, as fields and expert infos in the packet details.
+
+#pragma once
+
+#include "analysis.hpp"
+
+namespace dissector {
+
+void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
+                 const Record& record);
+
+}  // namespace dissector
