@@ -26,7 +26,7 @@ void show(std::string_view text) {
 Progress::Progress(bool wanted)
     : next_{start_ + std::chrono::seconds{1}}, wanted_{wanted && ::isatty(STDERR_FILENO) == 1} {}
 
-void Progress::update(roce::u64 bytes_done, roce::u64 bytes_total, roce::u64 packets) {
+void Progress::update(std::uint64_t bytes_done, std::uint64_t bytes_total, std::uint64_t packets) {
   if (!wanted_) return;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;

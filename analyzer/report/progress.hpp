@@ -4,8 +4,7 @@
 #pragma once
 
 #include <chrono>
-
-#include "roce/wire/bytes.hpp"
+#include <cstdint>
 
 namespace rocetrace {
 
@@ -19,7 +18,7 @@ class Progress {
   ~Progress() { clear(); }
 
   /// Cheap enough for every batch of frames. `total` is 0 when it is not known (a pipe).
-  void update(roce::u64 bytes_done, roce::u64 bytes_total, roce::u64 packets);
+  void update(std::uint64_t bytes_done, std::uint64_t bytes_total, std::uint64_t packets);
 
   /// Takes the bar away, before anything else is printed.
   void clear();
