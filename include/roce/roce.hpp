@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "roce/cm_message.hpp"
 #include "roce/icrc.hpp"
 #include "roce/net/address.hpp"
 #include "roce/net/layers.hpp"
@@ -16,3 +17,5 @@
 #include "roce/wire/fields.hpp"
 #include "roce/wire/grh.hpp"
 #include "roce/wire/headers.hpp"
+#include "roce/wire/mad.hpp"
+#include "roce/wire/pause.hpp"

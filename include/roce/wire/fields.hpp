@@ -28,6 +28,23 @@ constexpr std::size_t total_bits(std::span<const Field> fields) {
   return sum;
 }
 
+/// Where a field lies, in bits from the start of its header.
+struct FieldPlace {
+  std::size_t at = 0;
+  std::size_t bits = 0;
+};
+
+/// The place of the field called `abbrev`; nothing if there is none.
+constexpr std::optional<FieldPlace> find_field(std::span<const Field> fields,
+                                               std::string_view abbrev) {
+  std::size_t at = 0;
+  for (const Field& field : fields) {
+    if (field.abbrev == abbrev) return FieldPlace{at, field.bits};
+    at += field.bits;
+  }
+  return std::nullopt;
+}
+
 /// Reads `bits` (at most 64) bits that start `at` bits into `bytes`, most significant first.
 /// The caller provides that they lie within `bytes`.
 constexpr u64 read_bits(Bytes bytes, std::size_t at, std::size_t bits) {
