@@ -53,7 +53,7 @@ MAY_INCLUDE = {
     "capture": ["core"],
     "findings": ["core"],
     "report.model": ["findings", "core"],
-    "report.progress": [],
+    "report.progress": ["core"],
     "report": ["report.model", "report.progress", "findings", "capture", "core"],
     "options.model": ["core"],
     "options": ["options.model", "report", "report.model", "core"],
