@@ -18,6 +18,7 @@ PARTS = [
     ("core.wire", r"include/roce/wire/"),
     ("core.opcode", r"include/roce/(opcode|syndrome|psn)\.hpp"),
     ("core.packet", r"include/roce/packet\.hpp"),
+    ("core.cm", r"include/roce/cm_message\.hpp"),
     ("core.observation", r"include/roce/flow/observation\.hpp"),
     ("core.flow", r"include/roce/flow/"),
     ("core.icrc", r"include/roce/icrc\.hpp"),
@@ -44,6 +45,7 @@ MAY_INCLUDE = {
     "core.wire": [],
     "core.opcode": ["core.wire"],
     "core.packet": ["core.opcode", "core.wire"],
+    "core.cm": ["core.packet", "core.net", "core.opcode", "core.wire"],
     "core.observation": ["core.wire"],
     "core.flow": ["core.observation", "core.packet", "core.opcode", "core.wire"],
     "core.net": ["core.wire"],
@@ -143,6 +145,8 @@ def broken_arrow(name, quoted, included):
             return f"{included} is not of the standard library"
         return f"{included} is not there" if quoted and part != "dissector" else None
     other = part_of(target)
+    if other is None:
+        return f"{target} belongs to no part of the program"
     allowed = MAY_INCLUDE.get(part, [])
     if part == other or other in allowed or (other.startswith("core.") and "core" in allowed):
         return None
