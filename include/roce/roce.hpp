@@ -9,6 +9,7 @@
 #include "roce/net/layers.hpp"
 #include "roce/net/located.hpp"
 #include "roce/net/observe.hpp"
+#include "roce/net/pause_frame.hpp"
 #include "roce/opcode.hpp"
 #include "roce/packet.hpp"
 #include "roce/psn.hpp"

@@ -8,7 +8,6 @@
 
 #include "roce/cm_message.hpp"
 #include "roce/net/observe.hpp"
-#include "roce/wire/pause.hpp"
 #include "support/captures.hpp"
 #include "support/packet.hpp"
 
@@ -222,26 +221,6 @@ TEST(CmMessage, ARejectOfTheLabSaysWhy) {
     EXPECT_NE(reject_reason(*message.reason), "");
   }
   EXPECT_GT(rejects, 0u);
-}
-
-TEST(Pause, PfcDecodesALiteral) {
-  const std::array<u8, 20> bytes = {0x01, 0x01, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  const Pfc pfc = *read<Pfc>(bytes);
-  EXPECT_EQ(pfc.opcode, kPfcOpcode);
-  EXPECT_TRUE(pfc.has(3));
-  EXPECT_FALSE(pfc.has(4));
-  EXPECT_EQ(pfc.time[3], 0xffff);
-  EXPECT_EQ(find_field(kPfcFields, "time3")->at, 8u * 10);
-}
-
-TEST(Pause, SurvivesEveryCut) {
-  const std::array<u8, 20> bytes = {0x00, 0x01, 0x12, 0x34};
-  for (std::size_t size = 0; size < sizeof(Pfc); size++) {
-    EXPECT_EQ(read<Pause>(Bytes(bytes).first(size)).has_value(), size >= sizeof(Pause));
-    EXPECT_FALSE(read<Pfc>(Bytes(bytes).first(size)));
-  }
-  EXPECT_EQ(read<Pause>(bytes)->time, 0x1234);
-  EXPECT_EQ(read_bits(bytes, find_field(kPauseFields, "time")->at, 16), 0x1234u);
 }
 
 }  // namespace

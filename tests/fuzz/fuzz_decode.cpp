@@ -12,7 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const roce::u8* data, std::size_t size) {
   roce::net::AddressTable addresses;
   roce::flow::Observation seen;
   roce::net::Located at;
-  roce::net::observe_frame(frame, wire_size, link_type, addresses, seen, at);
-  roce::check_icrc(frame, at);
+  roce::net::decode_pause(frame);
+  if (roce::net::observe_frame(frame, wire_size, link_type, addresses, seen, at) ==
+      roce::net::Sighting::roce) {
+    roce::check_icrc(frame, at);
+    roce::decode_cm(roce::RocePacket::decode(frame.subspan(at.bth_offset), at.bth_size));
+  }
   return 0;
 }
