@@ -116,7 +116,7 @@ inline Cursor infiniband(Cursor at, Path& path) {
   path.source = Address::lid(h->source);
   path.destination = Address::lid(h->destination);
   path.tos = path.ttl = 0;
-  const std::size_t size = 4u * (h->size & 0x7ffu);
+  const std::size_t size = std::size_t{4} * (h->size & 0x7ffu);
   if (size < sizeof(Header)) return at.ended(path, Ending::malformed);
   const Cursor body = at.limited_to(size).after(sizeof(Header), {Space::roce, 0});
   switch (h->level_next & 3) {

@@ -20,7 +20,7 @@ inline Cursor ipv4(Cursor at, Path& path) {
   };
   const auto h = read<Header>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
-  const std::size_t size = (h->version_ihl & 15u) * 4u;
+  const std::size_t size = std::size_t{4} * (h->version_ihl & 15u);
   // A length of 0 is what segmentation offload leaves: then only the frame tells.
   const std::size_t total = h->total_length != 0 ? h->total_length : at.wire_size;
   if (h->version_ihl >> 4 != 4 || size < sizeof(Header) || total < size) {
@@ -65,7 +65,7 @@ inline Cursor ipv6_options(Cursor at, Path& path) {
   const auto h = read<Header>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
   path.add(LayerKind::ipv6_extension, at.offset);
-  return at.after(8u * (h->size + 1u), {Space::ip_protocol, h->next});
+  return at.after(std::size_t{8} * (h->size + 1u), {Space::ip_protocol, h->next});
 }
 
 inline Cursor ipv6_fragment(Cursor at, Path& path) {
@@ -91,7 +91,7 @@ inline Cursor authentication(Cursor at, Path& path) {
   const auto h = read<Header>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
   path.add(LayerKind::ipv6_extension, at.offset);
-  return at.after(4u * (h->size + 2u), {Space::ip_protocol, h->next});
+  return at.after(std::size_t{4} * (h->size + 2u), {Space::ip_protocol, h->next});
 }
 
 inline Cursor udp(Cursor at, Path& path) {

@@ -66,7 +66,7 @@ inline Cursor geneve(Cursor at, Path& path) {
   if (h->version_size >> 6 != 0) return at.ended(path, Ending::other);
   path.add(LayerKind::geneve, at.offset, h->vni);
   path.enter_tunnel();
-  const std::size_t options = 4u * (h->version_size & 0x3fu);
+  const std::size_t options = std::size_t{4} * (h->version_size & 0x3fu);
   return at.after(sizeof(Header) + options, {Space::ether_type, h->protocol});
 }
 
@@ -161,7 +161,7 @@ inline Cursor gtp_u(Cursor at, Path& path) {
   u8 extension = h->flags & 4 ? rest.bytes[3] : 0;
   rest = rest.after(4, rest.next);
   while (extension != 0) {  // each is at least 4 bytes long, so this ends
-    const std::size_t size = rest.bytes.empty() ? 0 : 4u * rest.bytes[0];
+    const std::size_t size = rest.bytes.empty() ? 0 : std::size_t{4} * rest.bytes[0];
     if (size == 0 || rest.bytes.size() < size) return at.ended(path, Ending::truncated);
     extension = rest.bytes[size - 1];
     rest = rest.after(size, rest.next);

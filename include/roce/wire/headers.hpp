@@ -261,7 +261,7 @@ inline constexpr std::array<HeaderInfo, kExtCount> kExtHeaders = {{
 static_assert([] {
   for (std::size_t i = 0; i < kExtCount; i++) {
     if (kExtHeaders[i].kind != static_cast<Ext>(i)) return false;
-    if (total_bits(kExtHeaders[i].fields) != 8u * kExtHeaders[i].size) return false;
+    if (total_bits(kExtHeaders[i].fields) != std::size_t{8} * kExtHeaders[i].size) return false;
   }
   return true;
 }());
