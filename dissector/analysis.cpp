@@ -42,6 +42,7 @@ const Record* Analysis::observe(Sighted& sighted, IcrcStatus icrc) {
   record.repeated_response = arrival.repeated_response;
   record.icrc = icrc;
 
+  if (arrival.flow == 0) return &record;  // one half-flow too many: not followed
   if (notes_.size() <= arrival.flow) notes_.resize(arrival.flow + 1);
   number_stream(arrival.flow);
   Notes& notes = notes_[arrival.flow];

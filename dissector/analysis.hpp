@@ -31,7 +31,7 @@ struct Record {
   uint64_t delay = 0;
   uint64_t interval = 0;
   uint32_t frame = 0;
-  uint32_t half_flow = 0;
+  uint32_t half_flow = 0;  // 0: not followed
   uint32_t episode = 0;
   uint32_t missing = 0;            // PSNs that it skipped
   uint32_t message = 0;            // index in the half-flow that asked, from 0
@@ -70,7 +70,7 @@ class Analysis {
     uint32_t packets = 0;  // sent again in the episode
   };
   Verdict verdict(const Record& record) const;
-  /// Number of the connection, from 0.
+  /// Number of the connection, from 0. Of followed packets only, as all that comes below.
   uint32_t stream(const Record& record) const { return notes_[record.half_flow].stream; }
   uint32_t streams() const { return streams_; }
   /// Length of the message that the packet belongs to, bytes; 0 unknown.

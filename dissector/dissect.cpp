@@ -81,7 +81,7 @@ bool dissect_own(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, unsigned v
   if (record) add_verdict(inner, tvb, pinfo, file(), *record);
   const bool summarized = preferences().info_column && sighted.is_roce() && pinfo->cinfo;
   if (summarized) write_summary(pinfo, sighted, file(), record);
-  if (record) tap_packet(pinfo, sighted, *record);
+  if (record && record->half_flow != 0) tap_packet(pinfo, sighted, *record);
   says_all = summarized && says_nothing_more(sighted);
   return summarized;
 }

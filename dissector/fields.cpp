@@ -5,6 +5,7 @@
 #include "fields.hpp"
 
 #include <array>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "roce/opcode.hpp"
 #include "roce/syndrome.hpp"
 #include "roce/wire/grh.hpp"
+#include "roce/wire/mad.hpp"
 #include "words.hpp"
 
 namespace dissector {
@@ -20,10 +22,11 @@ namespace {
 
 struct Registry {
   std::deque<std::string> texts;
-  std::deque<HeaderField> header_fields;  // never moved: Wireshark writes the ids
+  std::deque<int> ids;  // never moved: Wireshark writes them
   std::vector<hf_register_info> registered;
   std::deque<std::vector<HeaderField>> headers_of;
-  HeaderFields bth, grh;
+  HeaderFields bth, grh, mad, ip_private;
+  std::array<HeaderFields, std::size(roce::kCmMessages)> cm;
   std::array<HeaderFields, roce::kExtCount> extended;
   std::array<int, kOwnCount> own;
   std::array<int, kTreeCount> trees;
@@ -62,8 +65,7 @@ constexpr ftenum unsigned_type(std::size_t bytes) {
   return bytes < std::size(kTypes) ? kTypes[bytes] : FT_BYTES;
 }
 
-hf_register_info describe(const roce::Field& row, const Container& at, const char* abbrev,
-                          int* id) {
+hf_register_info describe(const roce::Field& row, const Container& at, const char* abbrev) {
   using roce::Show;
   header_field_info info = {
       row.name.data(), abbrev, unsigned_type(at.size), BASE_DEC, nullptr, at.mask, nullptr, HFILL};
@@ -94,20 +96,31 @@ hf_register_info describe(const roce::Field& row, const Container& at, const cha
       break;
   }
   if (info.type == FT_BYTES) info.display = BASE_NONE;
-  return {id, info};
+  return {nullptr, info};
+}
+
+/// Messages share fields: the same name in the same bits is the same field.
+int* id_for(hf_register_info wanted) {
+  Registry& all = registry();
+  for (const hf_register_info& known : all.registered) {
+    if (std::strcmp(known.hfinfo.abbrev, wanted.hfinfo.abbrev) == 0 &&
+        known.hfinfo.type == wanted.hfinfo.type && known.hfinfo.bitmask == wanted.hfinfo.bitmask) {
+      return known.p_id;
+    }
+  }
+  wanted.p_id = &all.ids.emplace_back(-1);
+  all.registered.push_back(wanted);
+  return wanted.p_id;
 }
 
 HeaderFields add_header(std::string_view abbrev, std::string_view name,
                         std::span<const roce::Field> rows) {
-  Registry& all = registry();
-  std::vector<HeaderField>& fields = all.headers_of.emplace_back();
-  fields.reserve(rows.size());  // the ids are written later, through pointers
+  std::vector<HeaderField>& fields = registry().headers_of.emplace_back();
   std::size_t bit = 0;
   for (const roce::Field& row : rows) {
     const Container at = container_of(bit, row.bits);
-    HeaderField& field = fields.emplace_back(HeaderField{-1, at.offset, at.size, row.show});
     const char* const full = keep("roce." + std::string(abbrev) + "." + std::string(row.abbrev));
-    all.registered.push_back(describe(row, at, full, &field.id));
+    fields.push_back({id_for(describe(row, at, full)), at.offset, at.size, row.show});
     bit += row.bits;
   }
   return {keep(std::string(name)), static_cast<unsigned>(bit / 8), fields};
@@ -123,6 +136,13 @@ void register_fields(int proto) {
     all.extended[static_cast<std::size_t>(header.kind)] =
         add_header(header.abbrev, header.name, header.fields);
   }
+  all.mad = add_header("mad", "Management Datagram", roce::kMadFields);
+  for (std::size_t i = 0; i < all.cm.size(); i++) {
+    const roce::CmInfo& message = roce::kCmMessages[i];
+    const std::string name = "CM " + std::string(message.name) + ", " + std::string(message.text);
+    all.cm[i] = add_header("cm", name, message.fields);
+  }
+  all.ip_private = add_header("cm.ip", "RDMA-CM addresses", roce::kIpPrivateFields);
   all.own.fill(-1);
   for (const OwnRow& row : kOwnRows) {
     all.registered.push_back({&all.own[static_cast<std::size_t>(row.field)],
@@ -154,6 +174,15 @@ const HeaderFields& grh_fields() {
 }
 const HeaderFields& extended_fields(roce::Ext kind) {
   return registry().extended[static_cast<std::size_t>(kind)];
+}
+const HeaderFields& mad_fields() {
+  return registry().mad;
+}
+const HeaderFields& cm_fields(std::size_t index) {
+  return registry().cm[index];
+}
+const HeaderFields& ip_private_fields() {
+  return registry().ip_private;
 }
 int id_of(Own field) {
   return registry().own[static_cast<std::size_t>(field)];

@@ -14,7 +14,7 @@ namespace dissector {
 
 /// A field of a header, as registered. Places are in bytes from the start of the header.
 struct HeaderField {
-  int id = -1;
+  const int* id = nullptr;
   uint16_t offset = 0;
   uint8_t size = 0;  // of the bytes that hold it
   roce::Show show{};
@@ -29,6 +29,10 @@ struct HeaderFields {
 const HeaderFields& bth_fields();
 const HeaderFields& grh_fields();
 const HeaderFields& extended_fields(roce::Ext kind);
+const HeaderFields& mad_fields();
+/// Of a message of kCmMessages, by its index there, from the end of the MAD header.
+const HeaderFields& cm_fields(std::size_t index);
+const HeaderFields& ip_private_fields();
 
 /// Fields that are computed, or are no part of a fixed header. In the order of their rows.
 enum class Own : uint8_t {

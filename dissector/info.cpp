@@ -4,6 +4,7 @@
 
 #include "info.hpp"
 
+#include "management.hpp"
 #include "roce/syndrome.hpp"
 #include "words.hpp"
 
@@ -44,13 +45,34 @@ void write_verdict(column_info* columns, const Analysis& file, const Record& rec
 /// Where in its message the packet is: "Msg=12 2048/3072". A message of one packet has no parts.
 void write_position(column_info* columns, const Analysis& file, const Record& record,
                     const OpcodeInfo& opcode) {
-  if (!(record.flags & kHasMessage)) return;
+  if (record.half_flow == 0 || !(record.flags & kHasMessage)) return;
   col_append_fstr(columns, COL_INFO, " Msg=%u", record.message);
   const bool is_part = opcode.part != Part::only || opcode.operation == Operation::read_response;
   if (!is_part || !(record.flags & kHasOffset)) return;
   col_append_fstr(columns, COL_INFO, " %u", record.offset);
   if (const uint32_t length = file.message_length(record)) {
     col_append_fstr(columns, COL_INFO, "/%u", length);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+void write_cm_message(column_info* columns, const Sighted& sighted) {
+  const std::optional<std::size_t> message = find_cm_message(sighted);
+  if (!message) return;
+  col_append_fstr(columns, COL_INFO, " CM %s", kCmMessages[*message].name.data());
+  if (const auto qp = cm_value(sighted, "localqpn")) {
+    col_append_fstr(columns, COL_INFO, " for QP=0x%06x", static_cast<unsigned>(*qp));
+  } else if (const auto remote = cm_value(sighted, "remoteqpn")) {
+    col_append_fstr(columns, COL_INFO, " for QP=0x%06x", static_cast<unsigned>(*remote));
+  }
+  if (const auto psn = cm_value(sighted, "startingpsn")) {
+    col_append_fstr(columns, COL_INFO, " from PSN=%u", static_cast<unsigned>(*psn));
+  }
+  if (const auto reason = cm_value(sighted, "reason")) {
+    col_append_fstr(columns, COL_INFO, " reason %u", static_cast<unsigned>(*reason));
   }
 }
 
@@ -85,6 +107,7 @@ void write_summary(packet_info* pinfo, const Sighted& sighted, const Analysis& f
       col_append_fstr(columns, COL_INFO, " [%s]", syndrome_text(syndrome.value()));
     }
   }
+  write_cm_message(columns, sighted);
   if (record) write_position(columns, file, *record, packet.opcode());
   if (packet.bth().ack_requested()) col_append_str(columns, COL_INFO, " AckReq");
   col_set_fence(columns, COL_INFO);
@@ -94,7 +117,8 @@ bool says_nothing_more(const Sighted& sighted) {
   // Upper layers get the payload of these services, whole, and nothing else.
   const Service service = service_of(sighted.packet.bth().opcode);
   const bool carries = service == Service::rc || service == Service::uc || service == Service::ud;
-  return !carries || sighted.packet.payload_size() == 0 || sighted.packet.stop();
+  return !carries || sighted.packet.payload_size() == 0 || sighted.packet.stop() ||
+         find_cm_message(sighted);
 }
 
 void drop_repetition(packet_info* pinfo, std::size_t ours) {

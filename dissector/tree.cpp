@@ -5,6 +5,7 @@
 #include "tree.hpp"
 
 #include "fields.hpp"
+#include "management.hpp"
 #include "plugin.hpp"
 #include "roce/syndrome.hpp"
 #include "words.hpp"
@@ -21,7 +22,7 @@ bool add_fields(proto_tree* tree, tvbuff_t* tvb, int offset, const HeaderFields&
     const int at = offset + field.offset;
     if (at + field.size > captured) return false;
     proto_item* const item =
-        proto_tree_add_item(tree, field.id, tvb, at, field.size, ENC_BIG_ENDIAN);
+        proto_tree_add_item(tree, *field.id, tvb, at, field.size, ENC_BIG_ENDIAN);
     if (field.show != Show::syndrome) continue;
     proto_tree* const inner = proto_item_add_subtree(item, id_of(Tree::syndrome));
     const Syndrome syndrome(tvb_get_ptr(tvb, at, 1)[0]);
@@ -60,6 +61,18 @@ proto_item* add_generated_uint(proto_tree* tree, tvbuff_t* tvb, Own field, uint3
   return item;
 }
 
+void add_management(proto_tree* tree, tvbuff_t* tvb, int at, const Sighted& sighted) {
+  if (!is_management(sighted)) return;
+  add_header(tree, tvb, at, mad_fields(), Tree::mad);
+  const std::optional<std::size_t> message = find_cm_message(sighted);
+  if (!message) return;
+  const int data = at + static_cast<int>(sizeof(Mad));
+  add_header(tree, tvb, data, cm_fields(*message), Tree::mad);
+  if (const std::optional<std::size_t> addresses = find_ip_private(sighted)) {
+    add_header(tree, tvb, data + static_cast<int>(*addresses), ip_private_fields(), Tree::mad);
+  }
+}
+
 /// Payload, padding: what lies between the extended headers and the ICRC.
 void add_body(proto_tree* tree, tvbuff_t* tvb, int body, const Sighted& sighted) {
   const RocePacket& packet = sighted.packet;
@@ -73,6 +86,7 @@ void add_body(proto_tree* tree, tvbuff_t* tvb, int body, const Sighted& sighted)
   }
   add_generated_uint(tree, tvb, Own::payload_size, static_cast<uint32_t>(packet.payload_size()));
   if (payload > 0) proto_tree_add_item(tree, id_of(Own::payload), tvb, body, payload, ENC_NA);
+  add_management(tree, tvb, body, sighted);
   const int pad = packet.bth().pad_count();
   const int pad_at = body + static_cast<int>(packet.payload_size());
   if (pad > 0 && pad_at + pad <= static_cast<int>(tvb_captured_length(tvb))) {

@@ -69,7 +69,6 @@ void add_class(Adder& add, packet_info* pinfo, const Analysis& file, const Recor
     case PacketClass::in_order:
     case PacketClass::gap: break;
   }
-  if (record.packet_class != PacketClass::retransmission) return;
   if (verdict.cause != Cause::none) add.word(Own::cause, name(verdict.cause));
   if (verdict.place != Place::none) add.word(Own::place, name(verdict.place));
   if (record.episode != 0) add.number(Own::episode, record.episode);
@@ -110,6 +109,7 @@ void add_response(Adder& add, packet_info* pinfo, const Record& record, proto_it
 
 void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
                  const Record& record) {
+  if (record.half_flow == 0) return;
   proto_item* top = nullptr;
   proto_tree* const inner =
       proto_tree_add_subtree(tree, tvb, 0, 0, id_of(Tree::analysis), &top, "RoCE analysis");
