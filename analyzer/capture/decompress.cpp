@@ -19,6 +19,9 @@
 namespace rocetrace {
 namespace {
 
+// ISA-L counts bytes in 32 bits.
+constexpr std::size_t kMost = std::numeric_limits<u32>::max();
+
 /// What one step of a decoder did.
 struct Step {
   std::size_t taken = 0;  // bytes of input
@@ -43,7 +46,6 @@ class Gzip {
       isal_inflate_reset(state_.get());
       state_->crc_flag = ISAL_GZIP;
     }
-    constexpr std::size_t kMost = std::numeric_limits<u32>::max();
     const auto in_size = static_cast<u32>(std::min(in.size(), kMost));
     const auto out_size = static_cast<u32>(std::min(size, kMost));
     state_->next_in = const_cast<u8*>(in.data());  // is only read

@@ -20,6 +20,8 @@ using roce::u16;
 using roce::u32;
 
 constexpr int kSnapLength = 262144;
+constexpr u16 kEthernet = 1;
+constexpr u16 kLinuxCooked = 113;
 constexpr u16 kRawIp = 101;  // the one link type whose number differs from libpcap's DLT_ number
 
 struct Close {
@@ -55,8 +57,6 @@ FrameFilter::~FrameFilter() = default;
 
 FrameFilter::FrameFilter(std::string expression) : expression_(std::move(expression)) {
   // Ethernet first: its explanation is the one to show. Cooked captures know some words more.
-  constexpr u16 kEthernet = 1;
-  constexpr u16 kLinuxCooked = 113;
   std::optional<std::string> reason;
   for (const u16 link_type : {kEthernet, kLinuxCooked}) {
     auto program = std::make_unique<Program>();

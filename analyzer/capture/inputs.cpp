@@ -21,6 +21,9 @@
 namespace rocetrace {
 namespace {
 
+// pcap, in micro- and nanoseconds and modified, and pcapng.
+constexpr std::array<u32, 4> kMagics = {0xa1b2c3d4, 0xa1b23c4d, 0xa1b2cd34, 0x0a0d0d0a};
+
 void sort_by_name(std::vector<std::string>& names) {
   // As file managers do: trace.pcap2 comes before trace.pcap10.
   std::ranges::sort(names, [](const auto& a, const auto& b) {
@@ -35,7 +38,6 @@ bool begins_like_a_capture(const std::filesystem::path& path) {
   std::array<u8, 4> bytes{};
   std::memcpy(bytes.data(), first.data(), first.size());
   if (compression_of(bytes) != Compression::none) return true;
-  constexpr std::array<u32, 4> kMagics = {0xa1b2c3d4, 0xa1b23c4d, 0xa1b2cd34, 0x0a0d0d0a};
   return std::ranges::any_of(kMagics, [&](u32 magic) {
     return load32<false>(bytes.data()) == magic || load32<true>(bytes.data()) == magic;
   });

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFileHeaderBytes = 24;
 constexpr int kChainRecords = 8;  // so many plausible headers in a row are no accident
-constexpr std::size_t kChainBytes = kChainRecords * (kMaxCaptured + 28);
+constexpr std::size_t kChainBytes = std::size_t{kChainRecords} * (kMaxCaptured + 28);
 static_assert(2 * kChainBytes > kSearchBytes && kChainBytes < kSearchBytes);
 constexpr u32 kNearSeconds = 12 * 3600;
 constexpr u32 kDecade = 10 * 366 * 86400;

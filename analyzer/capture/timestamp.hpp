@@ -22,8 +22,7 @@ class Clock {
   /// `offset_seconds` as in if_tsoffset: is added to every time.
   constexpr Clock(u8 resolution, i64 offset_seconds)
       : binary_((resolution & 0x80) != 0), exponent_(resolution & 0x7f) {
-    constexpr i64 kLimit = std::numeric_limits<i64>::max() / kSecond;
-    offset_ = std::clamp(offset_seconds, -kLimit, kLimit) * kSecond;
+    offset_ = std::clamp(offset_seconds, -kMaxOffset, kMaxOffset) * kSecond;
     multiplier_ = 0;
     if (!binary_ && exponent_ <= 9) multiplier_ = power_of_10(9 - exponent_);
   }
@@ -47,6 +46,7 @@ class Clock {
 
  private:
   static constexpr i64 kSecond = 1000000000;
+  static constexpr i64 kMaxOffset = std::numeric_limits<i64>::max() / kSecond;  // seconds
   static constexpr u64 kMax = std::numeric_limits<u64>::max();
 
   static constexpr u64 power_of_10(int exponent) {
