@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "decode.hpp"
 
+#include "icrc_isal.hpp"
 #include "protocol_name.hpp"
 #include "roce/icrc.hpp"
 #include "roce/net/observe.hpp"
@@ -10,9 +11,15 @@ namespace rocetrace {
 using roce::flow::Observation;
 using roce::net::Sighting;
 
+void Decoder::note_cm(roce::Bytes bytes, std::size_t wire_size, std::size_t index) {
+  const auto packet = roce::RocePacket::decode(bytes, wire_size);
+  if (auto message = roce::decode_cm(packet)) cm_messages_.push_back({index, *message});
+}
+
 std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
   if (observations_.size() < batch.size()) observations_.resize(batch.size());
   std::size_t found = 0;
+  cm_messages_.clear();
   for (const Frame& frame : batch) {
     if (frame.capture >= counts_.size()) counts_.resize(std::size_t{frame.capture} + 1);
     SightingCounts& counts = counts_[frame.capture];
@@ -24,8 +31,12 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
       packet.time = frame.time;
       packet.frame = frame.number;
       if (packet.has(roce::flow::kHasIcrc)) {
-        const bool good = roce::check_icrc(frame.bytes, located) == roce::IcrcCheck::good;
+        const bool good =
+            roce::check_icrc(frame.bytes, located, crc32_isal) == roce::IcrcCheck::good;
         packet.flags |= good ? roce::flow::kIcrcGood : roce::flow::kIcrcBad;
+      }
+      if (packet.dest_qp == roce::kCmQueuePair) [[unlikely]] {
+        note_cm(frame.bytes.subspan(located.bth_offset), located.bth_size, found);
       }
       counts.roce++;
       if (packet.has(roce::flow::kUndecoded)) counts.undecoded++;

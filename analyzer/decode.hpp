@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/frame.hpp"
+#include "roce/cm_message.hpp"
 #include "roce/flow/observation.hpp"
 #include "roce/net/address.hpp"
 
@@ -26,6 +27,13 @@ class Decoder {
   /// The RoCE packets of `batch`, in its order; valid until the next call.
   std::span<const roce::flow::Observation> decode(const FrameBatch& batch);
 
+  /// Messages of the communication manager among them, with the index of their packet.
+  struct Cm {
+    std::size_t packet = 0;
+    roce::CmMessage message;
+  };
+  const std::vector<Cm>& cm_messages() const { return cm_messages_; }
+
   /// Counts of capture file `index`.
   SightingCounts counts(std::size_t index) const {
     return index < counts_.size() ? counts_[index] : SightingCounts{};
@@ -35,10 +43,10 @@ class Decoder {
   const std::map<std::string, roce::u64>& protocols() const { return protocols_; }
 
  private:
-  void note_other(const Frame& frame);
-
+  void note_cm(roce::Bytes bytes, std::size_t wire_size, std::size_t index);
   roce::net::AddressTable addresses_;
   std::vector<roce::flow::Observation> observations_;
+  std::vector<Cm> cm_messages_;
   std::vector<SightingCounts> counts_;
   std::map<std::string, roce::u64> protocols_;
 };

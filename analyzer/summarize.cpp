@@ -10,14 +10,21 @@ using roce::flow::Connection;
 using roce::flow::HalfFlow;
 using roce::flow::Histogram;
 using roce::flow::Place;
+using roce::flow::RareState;
+using roce::flow::Times;
 using roce::flow::TroubleCounts;
 
 namespace {
 
-MaybeDistribution distribution(const std::unique_ptr<Histogram>& histogram) {
-  if (!histogram || histogram->count() == 0) return std::nullopt;
-  const roce::flow::Quantiles q = histogram->quantiles();
+MaybeDistribution distribution(const Histogram& histogram) {
+  if (histogram.count() == 0) return std::nullopt;
+  const roce::flow::Quantiles q = histogram.quantiles();
   return Distribution{q.count, q.min, q.p50, q.p90, q.p99, q.max, q.mean};
+}
+
+MaybeDistribution distribution(const Connection& connection, Times which) {
+  const std::unique_ptr<Histogram>& histogram = connection.slot(which);
+  return histogram ? distribution(*histogram) : std::nullopt;
 }
 
 Word service_name(u8 service) {
@@ -52,7 +59,7 @@ RequestSummary requests_of(const HalfFlow& flow) {
   row.messages = flow.requests.messages();
   if (row.packets > 0) {
     row.first_psn = flow.requests.first().value();
-    row.last_psn = flow.last_request_psn.value();
+    row.last_psn = (flow.requests.next() - 1u).value();
   }
   row.gaps = trouble.gaps;
   row.missing_psns = trouble.missing_psns;
@@ -72,17 +79,58 @@ ResponseSummary responses_of(const HalfFlow& flow) {
   ResponseSummary row;
   row.packets = counts.packets;
   row.acks = counts.acks;
-  row.naks = {.sequence = counts.naks[0],
-              .invalid_request = counts.naks[1],
-              .remote_access = counts.naks[2],
-              .remote_operational = counts.naks[3]};
-  row.rnr_naks = counts.rnr_naks;
+  if (const RareState* rare = flow.rare_state.get()) {
+    row.naks = {.sequence = rare->naks[0],
+                .invalid_request = rare->naks[1],
+                .remote_access = rare->naks[2],
+                .remote_operational = rare->naks[3]};
+    row.rnr_naks = rare->rnr_naks;
+    row.atomic_acks = rare->atomic_acks;
+  }
   row.read_responses = counts.read_responses;
-  row.atomic_acks = counts.atomic_acks;
-  row.gaps = counts.gaps;
-  row.missing_psns = counts.missing_psns;
+  const roce::flow::ResponseGaps* gaps = flow.responses.gaps();
+  row.gaps = gaps ? gaps->gaps : 0;
+  row.missing_psns = gaps ? gaps->missing_psns : 0;
   row.retransmissions = counts.retransmissions;
   return row;
+}
+
+EcnCounts ecn_of(const HalfFlow& flow) {
+  std::array<u64, 4> by_codepoint{};
+  if (flow.rare_state)
+    for (const auto& tos : flow.rare_state->tos) by_codepoint[tos.value & 3u] += tos.count;
+  return {.not_ect = by_codepoint[0],
+          .ect1 = by_codepoint[1],
+          .ect0 = by_codepoint[2],
+          .ce = by_codepoint[3]};
+}
+
+// DSCP, ECN, VLANs, source ports and CNPs.
+void fill_markings(const HalfFlow& flow, HalfFlowRow& row) {
+  row.source_ports.clear();
+  row.dscp.clear();
+  row.vlans.clear();
+  row.cnp = {};
+  row.ecn = ecn_of(flow);
+  const RareState* rare = flow.rare_state.get();
+  if (!rare) return;
+  for (const auto& port : rare->source_ports) row.source_ports.push_back(port.value);
+  std::ranges::sort(row.source_ports);
+  for (const auto& tos : rare->tos) {
+    const u32 dscp = tos.value >> 2;
+    const auto known = std::ranges::find(row.dscp, dscp, &ValueCount::value);
+    if (known == row.dscp.end()) {
+      row.dscp.push_back({dscp, tos.count});
+    } else {
+      known->count += tos.count;
+    }
+  }
+  std::ranges::sort(row.dscp, {}, &ValueCount::value);
+  for (const auto& vlan : rare->vlans) row.vlans.push_back(vlan.value & 0x0fff);
+  std::ranges::sort(row.vlans);
+  row.vlans.erase(std::ranges::unique(row.vlans).begin(), row.vlans.end());
+  row.cnp.packets = rare->cnp.packets;
+  row.cnp.interval = distribution(rare->cnp.intervals);
 }
 
 void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
@@ -93,28 +141,19 @@ void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
   row.destination = state.decoder.addresses().address(flow.key.destination).text().view();
   row.dest_qp = flow.key.dest_qp();
   row.service = service_name(flow.service);
-  row.packets = flow.packets;
+  row.packets = flow.packets();
   row.wire_bytes = flow.wire_bytes;
   row.payload_bytes = flow.payload_bytes;
   row.first_time = {flow.first_time};
   row.last_time = {flow.last_time};
   row.first_frame = flow.first_frame;
   row.last_frame = flow.last_frame;
-  row.source_ports.clear();
-  for (const auto& port : flow.source_ports) row.source_ports.push_back(port.value);
-  std::ranges::sort(row.source_ports);
-  row.dscp.clear();
-  for (const auto& dscp : flow.dscp) row.dscp.push_back({dscp.value, dscp.count});
-  std::ranges::sort(row.dscp, {}, &ValueCount::value);
-  row.vlans.clear();
-  for (const auto& vlan : flow.vlans) row.vlans.push_back(vlan.value & 0x0fff);
-  std::ranges::sort(row.vlans);
-  row.vlans.erase(std::ranges::unique(row.vlans).begin(), row.vlans.end());
-  row.ecn = {.not_ect = flow.ecn[0], .ect1 = flow.ecn[1], .ect0 = flow.ecn[2], .ce = flow.ecn[3]};
-  row.cnp = {.packets = flow.cnp_packets, .interval = distribution(flow.cnp.intervals)};
+  fill_markings(flow, row);
   row.requests = requests_of(flow);
   row.responses = responses_of(flow);
-  row.icrc = {.good = flow.icrc_good, .bad = flow.icrc_bad, .not_captured = flow.icrc_not_captured};
+  row.icrc.good = flow.icrc_good;
+  row.icrc.bad = flow.rare_state ? flow.rare_state->icrc_bad : 0;
+  row.icrc.not_captured = row.packets - row.icrc.good - row.icrc.bad;
 }
 
 void fill(const TraceState& state, const Connection& connection, u64 id, ConnectionRow& row) {
@@ -124,13 +163,13 @@ void fill(const TraceState& state, const Connection& connection, u64 id, Connect
   row.evidence = name(connection.evidence);
   row.confidence = connection.confidence();
   row.path_mtu.reset();
-  if (const u16 mtu = flows.at(connection.flows[0]).path_mtu) row.path_mtu = mtu;
-  row.ack_latency = distribution(connection.times.ack);
-  row.read_latency = distribution(connection.times.read);
-  row.message_time = distribution(connection.times.message);
-  row.nak_generation = distribution(connection.times.nak_generation);
-  row.nak_reaction = distribution(connection.times.nak_reaction);
-  row.ce_to_cnp = distribution(connection.times.ce_to_cnp);
+  if (const u16 mtu = flows.at(connection.flows[0]).requests.path_mtu) row.path_mtu = mtu;
+  row.ack_latency = distribution(connection, Times::ack);
+  row.read_latency = distribution(connection, Times::read);
+  row.message_time = distribution(connection, Times::message);
+  row.nak_generation = distribution(connection, Times::nak_generation);
+  row.nak_reaction = distribution(connection, Times::nak_reaction);
+  row.ce_to_cnp = distribution(connection, Times::ce_to_cnp);
 }
 
 CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
@@ -183,14 +222,15 @@ std::vector<u32> selected(const TraceState& state, const Options& options) {
 
 void add(Totals& totals, const HalfFlow& flow) {
   const TroubleCounts trouble = flow.requests.trouble_counts();
-  const roce::flow::ResponseCounts& responses = flow.responses.counts();
   totals.half_flows++;
   totals.retransmissions += trouble.retransmissions;
   totals.missing_psns += trouble.missing_psns;
-  for (const u32 naks : responses.naks) totals.naks += naks;
-  totals.rnr_naks += responses.rnr_naks;
-  totals.cnps += flow.cnp_packets;
-  totals.ce_marked += flow.ecn[3];
+  totals.ce_marked += ecn_of(flow).ce;
+  const RareState* rare = flow.rare_state.get();
+  if (!rare) return;
+  for (const u32 naks : rare->naks) totals.naks += naks;
+  totals.rnr_naks += rare->rnr_naks;
+  totals.cnps += rare->cnp.packets;
 }
 
 }  // namespace

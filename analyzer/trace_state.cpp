@@ -9,13 +9,25 @@ using roce::flow::Observation;
 TraceState::TraceState(const Options& options, bool keep_settlements)
     : trace(options.captures), tracker(keep_settlements, options.max_flows.value_or(0)) {}
 
+// A CM message speaks of what comes after it, so it has its turn right behind its packet.
+void TraceState::observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {
+  std::size_t begin = 0;
+  for (const Decoder::Cm& cm : decoder.cm_messages()) {
+    const std::size_t count = cm.packet + 1 - begin;
+    tracker.observe(packets.subspan(begin, count), arrivals.subspan(begin, count));
+    tracker.observe_cm(packets[cm.packet], cm.message);
+    begin = cm.packet + 1;
+  }
+  tracker.observe(packets.subspan(begin), arrivals.subspan(begin));
+}
+
 void TraceState::run(Progress& progress, const Each& each) {
   FrameBatch batch;
   std::vector<Arrival> arrivals(kBatchFrames);
   roce::u64 frames = 0;
   while (trace.next(batch)) {
     const std::span<const Observation> packets = decoder.decode(batch);
-    tracker.observe(packets, arrivals);
+    observe(packets, arrivals);
     if (each) each(packets, std::span(arrivals).first(packets.size()));
 
     frames += batch.size();

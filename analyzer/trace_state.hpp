@@ -26,6 +26,10 @@ struct TraceState {
   Trace trace;
   Decoder decoder;
   roce::flow::Tracker tracker;
+
+ private:
+  void observe(std::span<const roce::flow::Observation> packets,
+               std::span<roce::flow::Arrival> arrivals);
 };
 
 }  // namespace rocetrace

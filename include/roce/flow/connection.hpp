@@ -10,6 +10,7 @@
 
 namespace roce::flow {
 
+/// How the two were found to belong together.
 enum class Evidence : u8 { none, cm, psn, only_pair };
 inline constexpr std::array<std::string_view, 4> kEvidenceNames = {"none", "cm", "psn",
                                                                    "only_pair"};
@@ -17,10 +18,30 @@ constexpr std::string_view name(Evidence value) {
   return kEvidenceNames[static_cast<std::size_t>(value)];
 }
 
-/// Distributions of one connection, both directions together; each is made with its first sample.
-struct ConnectionTimes {
-  std::unique_ptr<Histogram> ack, read, read_first, message, nak_generation, nak_reaction,
-      ce_to_cnp;
+/// The distributions of a connection, both directions together.
+enum class Times : u8 {
+  ack,             // request packet to the ACK or atomic response with its PSN
+  read,            // READ request to its last response
+  read_first,      // READ request to its first response
+  message,         // first packet of a message to the response that completes it
+  nak_generation,  // packet after a gap to the sequence NAK
+  nak_reaction,    // sequence NAK to the first packet sent again
+  rnr_wait,        // RNR NAK to the first packet sent again
+  ce_to_cnp        // the latest CE-marked packet to the CNP
+};
+inline constexpr std::size_t kTimesCount = 8;
+
+/// What CM messages said of a connection; 0 where nothing was said.
+struct CmFacts {
+  u64 service_id = 0;
+  u64 request_time = 0;      // of the REQ, nanoseconds
+  u64 reply_time = 0;        // of the REP
+  u64 ready_time = 0;        // of the RTU
+  u64 disconnect_time = 0;   // of the DREQ
+  u16 path_mtu = 0;          // offered, bytes
+  u8 local_ack_timeout = 0;  // exponent n of 4.096 us * 2^n
+  u8 retry_count = 0;
+  u8 rnr_retry_count = 0;
 };
 
 struct Connection {
@@ -30,8 +51,13 @@ struct Connection {
   bool broken = false;     // a later contradiction took the pair apart
   u32 support = 0;         // responses that fitted
   u32 contradictions = 0;  // responses that did not
-  u64 shortest_rtt = 0;    // nanoseconds; 0 unknown
-  ConnectionTimes times;
+  std::array<std::unique_ptr<Histogram>, kTimesCount> times;  // made with the first sample
+  std::unique_ptr<CmFacts> cm;
+
+  std::unique_ptr<Histogram>& slot(Times which) { return times[static_cast<std::size_t>(which)]; }
+  const std::unique_ptr<Histogram>& slot(Times which) const {
+    return times[static_cast<std::size_t>(which)];
+  }
 
   /// 0..1: how sure it is that the two belong together.
   double confidence() const {

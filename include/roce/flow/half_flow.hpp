@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One direction to one QP: what was seen of it, and its streams.
+//
+// Laid out by cache line: a request touches lines 0 to 2, a response lines 0 and 3 (and lines 1 and
+// 2 of the half-flow that it answers). Whatever most half-flows never need hangs off a pointer.
 
 #pragma once
 
 #include "roce/flow/flow_key.hpp"
 #include "roce/flow/histogram.hpp"
+#include "roce/flow/messages.hpp"
 #include "roce/flow/request_stream.hpp"
 #include "roce/flow/response_stream.hpp"
+#include "roce/flow/time_bins.hpp"
 
 namespace roce::flow {
 
-/// How often each of a few values occurred. The last value costs no search.
+/// How often each of a few values occurred.
 template <class T, std::size_t N>
 class Tally {
  public:
@@ -18,27 +23,20 @@ class Tally {
     T value{};
     u64 count = 0;
   };
-  void add(T value) {
-    if (size_ > 0 && entries_[last_].value == value) [[likely]] {
-      entries_[last_].count++;
-      return;
-    }
+  void add(T value, u64 count) {
     for (u8 i = 0; i < size_; i++)
       if (entries_[i].value == value) {
-        last_ = i;
-        entries_[i].count++;
+        entries_[i].count += count;
         return;
       }
     if (size_ == N) {
-      more_++;
+      more_ += count;
       return;
     }
-    last_ = size_++;
-    entries_[last_] = {value, 1};
+    entries_[size_++] = {value, count};
   }
   const Entry* begin() const { return entries_.data(); }
   const Entry* end() const { return entries_.data() + size_; }
-  bool empty() const { return size_ == 0; }
   /// Occurrences of further values, of which there was no room to keep count.
   u64 more() const { return more_; }
 
@@ -46,57 +44,132 @@ class Tally {
   std::array<Entry, N> entries_{};
   u64 more_ = 0;
   u8 size_ = 0;
-  u8 last_ = 0;
 };
 
-/// CNPs towards the QP of this half-flow, and the CE marks that call for them.
+/// What the IP and Ethernet headers of a half-flow's packets say: nearly always the same.
+struct Marking {
+  u8 tos = 0;  // DSCP << 2 | ECN
+  u8 has = 0;  // 1: a VLAN tag, 2: a source port
+  u16 vlan = 0;
+  u16 source_port = 0;
+  u16 zero = 0;
+
+  static constexpr u8 kVlan = 1, kSourcePort = 2;
+  static constexpr Marking of(const Observation& packet) {
+    return {packet.tos,
+            static_cast<u8>((packet.has(kHasVlan) ? kVlan : 0) |
+                            (packet.has(kHasSourcePort) ? kSourcePort : 0)),
+            packet.vlan, packet.source_port, 0};
+  }
+  constexpr bool operator==(const Marking&) const = default;
+};
+
+/// Where time went while requests waited and nothing moved.
+struct Stalls {
+  u32 count = 0;
+  u32 ended_by_resend = 0;    // a timeout, or the wait that an RNR NAK asked for
+  u32 ended_by_response = 0;  // the responder was slow
+  u32 ended_by_request = 0;   // the sender was
+  u64 longest = 0;            // nanoseconds
+  u64 longest_from = 0;       // time at which it began
+  u64 total = 0;              // nanoseconds
+};
+
+/// CNPs towards the QP of a half-flow, and what the data rate did.
 struct CnpState {
+  u64 packets = 0;
   u64 last_time = 0;
-  std::unique_ptr<Histogram> intervals;  // nanoseconds
+  u64 first_time = 0;
+  u64 without_ce = 0;        // no CE mark since the CNP before, or none at all
+  u64 ces = 0;               // CE marks that preceded CNPs
+  u64 bytes_at_last = 0;     // payload sent by the marked sender up to the last CNP
+  u64 rate_before_last = 0;  // bytes per second between the two CNPs before
+  u32 rate_cut = 0;          // CNPs after which the rate was lower than before
+  u32 rate_kept = 0;         // and after which it was not
+  Histogram intervals;       // nanoseconds
 };
 
-struct HalfFlow {
+/// What most half-flows never have.
+struct RareState {
+  u64 packets_high = 0;       // multiples of 2^32 packets
+  std::array<u32, 5> naks{};  // by NakCode
+  u64 rnr_naks = 0;
+  u64 atomic_acks = 0;
+  u32 response_duplicate_captures = 0;
+  u64 duplicate_requests = 0;  // requests the responder already had, as it must have seen it
+  u64 rnr_wait = 0;            // nanoseconds between RNR NAKs and the resends they caused
+  u32 rnr_early = 0;           // resends before the RNR timer had run out
+  u32 uc_messages_lost = 0;
+  u64 first_nak_frame = 0;  // of a fatal NAK
+  u64 icrc_bad = 0;
+  CnpState cnp;
+  Stalls stalls;
+  Tally<u8, 12> tos;
+  Tally<u16, 6> vlans;  // TCI
+  Tally<u16, 8> source_ports;
+};
+
+struct alignas(64) HalfFlow {
+  // Line 0: every packet.
   HalfFlowKey key;
-  u32 id = 0;
-  u32 partner = 0;     // id of the other half-flow; 0 unknown
-  u32 connection = 0;  // id; 0 none
-
-  // Pairing, while there is no partner.
-  u32 candidate = 0;
-  u32 unpaired_requests = 0;
-
-  u16 path_mtu = 0;          // bytes; 0 unknown
-  u8 service = 0;            // Service of the first packet
-  u8 mtu_candidates = 0x1f;  // bit i: 256 << i fits all READs so far
-  bool responses_seen = false;
-
+  u32 partner = 0;  // id of the other half-flow; 0 unknown
+  Marking marking;  // of the latest packet
   u64 last_time = 0;
   u64 last_frame = 0;
-  u64 packets = 0;
-  u64 wire_bytes = 0;        // whole frames
-  u64 payload_bytes = 0;     // RoCE payload, padding left out
-  std::array<u64, 4> ecn{};  // by codepoint
+  u64 wire_bytes = 0;     // whole frames
+  u64 payload_bytes = 0;  // RoCE payload, padding left out
+  u32 packets_low = 0;    // modulo 2^32
+  u32 last_past = 0;      // its latest packet in the History
 
+  // Line 1: requests.
   RequestStream requests;
-  Messages messages;
-  Psn dirty_until;  // PSNs before it were sent twice: no latency samples
-  bool dirty = false;
-  Psn open_read;  // a READ whose width is not known yet
-  u32 open_read_length = 0;
 
+  // Line 2: the message that is being sent, and those that wait.
+  Message current;
+  Messages waiting;
+  u16 reads_outstanding = 0, most_reads_outstanding = 0;
+  bool sending = false;  // `current` is not whole yet
+
+  // Line 3: responses.
   ResponseStream responses;
+  u32 connection = 0;  // id; 0 none
 
-  u64 first_time = 0;
+  // Line 4: now and then.
+  alignas(64) u64 first_time = 0;
   u64 first_frame = 0;
   u64 last_ce_time = 0;
-  u64 ces_since_cnp = 0;
-  u64 cnp_packets = 0;
-  CnpState cnp;
-  Tally<u8, 6> dscp;
-  Tally<u16, 4> vlans;  // TCI
-  Tally<u16, 6> source_ports;
-  u64 icrc_good = 0, icrc_bad = 0, icrc_not_captured = 0;
-  Psn last_request_psn;
+  u32 ces_since_cnp = 0;
+  u32 marking_since = 0;  // packets_low when `marking` began
+  u32 id = 0;
+  u32 unpaired_requests = 0;
+  u32 open_read_length = 0;  // a READ whose width is not known yet; 0 none
+  Psn open_read;
+  u8 service = 0;            // Service of the first packet
+  u8 mtu_candidates = 0x1f;  // bit i: 256 << i fits all READs so far
+  std::unique_ptr<RareState> rare_state;
+
+  // Line 5: counts.
+  alignas(64) std::array<u32, kVerbCount> verbs{};  // messages begun, by verb
+  u64 icrc_good = 0;
+  u32 most_outstanding = 0;  // PSNs
+  TimeBins bins;
+
+  u64 packets() const { return packets_low + (rare_state ? rare_state->packets_high : 0); }
+  RareState& rare() {
+    if (!rare_state) rare_state = std::make_unique<RareState>();
+    return *rare_state;
+  }
+
+  /// Counts the packets since `marking` began under it. Before tallies are read, and when another
+  /// marking comes.
+  void flush_marking() {
+    const u32 count = packets_low - marking_since;
+    marking_since = packets_low;
+    if (count == 0) return;
+    rare().tos.add(marking.tos, count);
+    if (marking.has & Marking::kVlan) rare().vlans.add(marking.vlan, count);
+    if (marking.has & Marking::kSourcePort) rare().source_ports.add(marking.source_port, count);
+  }
 };
 
 }  // namespace roce::flow

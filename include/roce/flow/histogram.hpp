@@ -2,14 +2,14 @@
 // A distribution of durations: a log-linear histogram, fixed in size and mergeable.
 //
 // Each power of two is split into 32 equal buckets, so that a bucket's middle is within 1/64 (1.6
-// %) of every value in it. A page of 32 buckets is taken only when a value falls into its octave:
-// most distributions touch three or four of them.
+// %) of every value in it. Only the range of buckets between the least and the greatest value takes
+// memory: at most 1,920 of them, and a few dozen as a rule.
 
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <memory>
+#include <vector>
 
 #include "roce/wire/bytes.hpp"
 
@@ -28,8 +28,7 @@ class Histogram {
     if (value > max_) max_ = value;
     count_++;
     sum_ += value;
-    const std::size_t bucket = bucket_of(value);
-    page(bucket / kSteps)[bucket % kSteps]++;
+    slot(bucket_of(value))++;
   }
 
   void merge(const Histogram& other) {
@@ -38,11 +37,14 @@ class Histogram {
     max_ = std::max(max_, other.max_);
     count_ += other.count_;
     sum_ += other.sum_;
-    for (std::size_t octave = 0; octave < kOctaves; octave++) {
-      if (!other.pages_[octave]) continue;
-      Page& mine = page(octave);
-      for (std::size_t i = 0; i < kSteps; i++) mine[i] += (*other.pages_[octave])[i];
-    }
+    for (std::size_t i = 0; i < other.counts_.size(); i++)
+      if (other.counts_[i] != 0) slot(other.first_ + i) += other.counts_[i];
+  }
+
+  /// A hint for prefetching: where `value` will be counted; null if there is no place for it yet.
+  const void* address(u64 value) const {
+    const std::size_t bucket = bucket_of(value);
+    return bucket - first_ < counts_.size() ? &counts_[bucket - first_] : nullptr;
   }
 
   u64 count() const { return count_; }
@@ -56,12 +58,9 @@ class Histogram {
     const u64 rank = std::clamp<u64>(wanted, 1, count_);
     if (rank == count_) return max_;
     u64 seen = 0;
-    for (std::size_t octave = 0; octave < kOctaves; octave++) {
-      if (!pages_[octave]) continue;
-      for (std::size_t i = 0; i < kSteps; i++) {
-        seen += (*pages_[octave])[i];
-        if (seen >= rank) return std::clamp(middle_of(octave * kSteps + i), min_, max_);
-      }
+    for (std::size_t i = 0; i < counts_.size(); i++) {
+      seen += counts_[i];
+      if (seen >= rank) return std::clamp(middle_of(first_ + i), min_, max_);
     }
     return max_;
   }
@@ -90,17 +89,24 @@ class Histogram {
 
  private:
   static constexpr std::size_t kSteps = 32;
-  static constexpr std::size_t kOctaves = 60;  // the last holds values of 64 bits
-  using Page = std::array<u32, kSteps>;
 
-  Page& page(std::size_t octave) {
-    std::unique_ptr<Page>& slot = pages_[octave];
-    if (!slot) slot = std::make_unique<Page>();
-    return *slot;
+  // Room for `bucket`, and for its octave, since more values will fall near it.
+  u32& slot(std::size_t bucket) {
+    if (bucket - first_ >= counts_.size()) {
+      const std::size_t low = bucket / kSteps * kSteps;
+      const std::size_t first = counts_.empty() ? low : std::min(first_, low);
+      const std::size_t end = std::max(counts_.empty() ? 0 : first_ + counts_.size(), low + kSteps);
+      std::vector<u32> wider(end - first);
+      std::ranges::copy(counts_, wider.begin() + static_cast<std::ptrdiff_t>(first_ - first));
+      counts_ = std::move(wider);
+      first_ = first;
+    }
+    return counts_[bucket - first_];
   }
 
   u64 count_ = 0, sum_ = 0, min_ = 0, max_ = 0;
-  std::array<std::unique_ptr<Page>, kOctaves> pages_;
+  std::size_t first_ = 0;  // bucket of counts_[0]
+  std::vector<u32> counts_;
 };
 
 static_assert(Histogram::bucket_of(31) == 31 && Histogram::bucket_of(32) == 32);

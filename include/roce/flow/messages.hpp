@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a request stream that wait for their answer: from which packet and when they
-// started, and whether any of it was sent twice (then their times mean nothing, Karn's rule).
+// The messages of a request stream that wait for their answer: when they started and ended, and
+// whether any of it was sent twice (then their times mean nothing, Karn's rule).
 
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "roce/psn.hpp"
 
@@ -17,40 +17,44 @@ struct Message {
   Psn first;
   Psn end;             // after its last PSN, as far as is known
   u64 start_time = 0;  // of its first packet, nanoseconds
-  u64 start_frame = 0;
-  u64 first_response = 0;  // READ: time of the first response; 0 none yet
+  u64 last_time = 0;   // of the latest packet
+  u64 last_frame = 0;  // and its frame
   u32 bytes = 0;
   Verb verb = Verb::send;
-  bool whole = false;   // its last packet was seen
-  bool sized = false;   // `bytes` is the RETH's length; else the sum of payloads
-  bool started = true;  // its first packet was seen
-  bool sent_twice = false;
+  bool whole : 1 = false;       // its last packet was seen
+  bool sized : 1 = false;       // `bytes` is the RETH's length; else the sum of payloads
+  bool started : 1 = true;      // its first packet was seen
+  bool sent_twice : 1 = false;  //
+  bool answering : 1 = false;   // READ: responses have begun
 };
+static_assert(sizeof(Message) == 40);
 
 /// A bounded queue in PSN order. When it is full, the oldest message is given up: it can no longer
 /// be timed.
 class Messages {
  public:
-  static constexpr std::size_t kMost = 1024;
+  static constexpr u32 kMost = 1024;
 
   void push(const Message& message) {
-    if (size_ == slots_.size() && !grow()) pop();
-    slots_[(head_ + size_++) & (slots_.size() - 1)] = message;
+    if (size_ == room_ && !grow()) pop();
+    slots_[(head_ + size_++) & (room_ - 1)] = message;
   }
   void pop() {
-    head_ = (head_ + 1) & (slots_.size() - 1);
+    head_ = static_cast<u16>((head_ + 1) & (room_ - 1));
     size_--;
   }
   bool empty() const { return size_ == 0; }
-  std::size_t size() const { return size_; }
-  Message& operator[](std::size_t i) { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+  u32 size() const { return size_; }
+  Message& operator[](u32 i) { return slots_[(head_ + i) & (room_ - 1)]; }
   Message& front() { return (*this)[0]; }
-  Message& back() { return (*this)[size_ - 1]; }
+  Message& back() { return (*this)[size_ - 1u]; }
   void clear() { size_ = 0; }
+  /// A hint for prefetching.
+  const Message* front_address() const { return slots_.get() + head_; }
 
   /// The message that holds `psn`, or null.
   Message* find(Psn psn) {
-    for (std::size_t i = size_; i-- > 0;) {
+    for (u32 i = size_; i-- > 0;) {
       Message& message = (*this)[i];
       if (distance(message.first, psn) >= 0)
         return distance(psn, message.end) > 0 ? &message : nullptr;
@@ -60,16 +64,19 @@ class Messages {
 
  private:
   bool grow() {
-    if (slots_.size() == kMost) return false;
-    std::vector<Message> larger(slots_.empty() ? 4 : 2 * slots_.size());
-    for (std::size_t i = 0; i < size_; i++) larger[i] = (*this)[i];
+    if (room_ == kMost) return false;
+    const u32 room = room_ == 0 ? 4 : 2u * room_;
+    auto larger = std::make_unique<Message[]>(room);
+    for (u32 i = 0; i < size_; i++) larger[i] = (*this)[i];
     slots_ = std::move(larger);
+    room_ = static_cast<u16>(room);
     head_ = 0;
     return true;
   }
-  std::vector<Message> slots_;
-  std::size_t head_ = 0;
-  std::size_t size_ = 0;
+  std::unique_ptr<Message[]> slots_;
+  u16 room_ = 0;
+  u16 head_ = 0;
+  u16 size_ = 0;
 };
 
 }  // namespace roce::flow

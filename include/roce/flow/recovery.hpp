@@ -136,6 +136,7 @@ struct NakMemory {
   u64 time = 0;
   u64 frame = 0;
   bool valid = false;
+  u32 timer = 0;  // of an RNR NAK, nanoseconds
 };
 
 /// A recovery episode whose cause or place is still open.
@@ -173,6 +174,7 @@ struct TroubleCounts {
   u32 reordered = 0;
   u32 duplicate_captures = 0;
   u32 stale = 0;
+  u64 duplicate_requests = 0;  // that a responder at the tap had already taken
   std::array<u64, kCauseCount> by_cause{};
   std::array<u64, kPlaceCount> by_place{};
 };
@@ -189,6 +191,8 @@ struct Recovery {
   bool in_episode = false;  // the latest one still sends what was sent before
   std::array<PendingFill, 8> pending{};
   std::size_t pending_count = 0;
+  bool restarted = false;  // by the latest packet
+  Psn stale_next;
   u16 run_ip_id = 0;  // of the latest packet sent again
   u64 run_time = 0;   // and its time
   u64 capture_loss_time = 0;

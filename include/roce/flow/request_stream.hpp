@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "roce/flow/recent.hpp"
+#include "roce/flow/history.hpp"
 #include "roce/flow/recovery.hpp"
 
 namespace roce::flow {
@@ -25,7 +25,7 @@ struct Settlements {
 
 /// What the stream is told about its surroundings with each packet.
 struct RequestContext {
-  const RecentPacket* before = nullptr;  // the same PSN in this stream, seen last
+  const PastPacket* before = nullptr;  // the same PSN in this stream, seen last
   u64 rtt = 0;         // shortest time from a request to its response, nanoseconds; 0 unknown
   u64 last_event = 0;  // time of the last packet of either half-flow, nanoseconds
   u32 flow = 0;
@@ -45,6 +45,7 @@ class RequestStream {
     if (psn == next_ && started_ && (!recovery_ || quiet())) [[likely]] {
       note_ip_id(packet);
       next_ = psn + width;
+      if (responder_next_ == psn) responder_next_ = next_;
       if (recovery_) recovery_->run.next = next_;
       packets_++;
       stale_in_a_row_ = 0;
@@ -57,6 +58,7 @@ class RequestStream {
   void damaged(Psn psn) {
     Recovery& recovery = trouble();
     if (recovery.run.reached(psn)) recovery.run.skipped.add({psn, 1});
+    if (distance(psn, responder_next_) == 1) responder_next_ = psn;
   }
 
   /// The responder answered everything up to and including `psn`.
@@ -82,6 +84,7 @@ class RequestStream {
     if (!started_) return;
     move_una(psn, time);
     Recovery& recovery = trouble();
+    responder_next_ = psn;
     recovery.sequence_nak = {psn, time, frame, true};
     if (Hole* hole = recovery.holes.find(psn)) hole->named_by_nak = true;
     for_open_episodes(flow, out, [&](Episode& episode) {
@@ -92,10 +95,12 @@ class RequestStream {
   }
 
   /// The responder had no receive buffer for `psn`.
-  void rnr_nak(Psn psn, u64 time, u64 frame) {
+  /// `timer`: how long the requester shall wait, nanoseconds.
+  void rnr_nak(Psn psn, u64 time, u64 frame, u32 timer) {
     if (!started_) return;
     move_una(psn, time);
-    trouble().rnr_nak = {psn, time, frame, true};
+    trouble().rnr_nak = {psn, time, frame, true, timer};
+    responder_next_ = psn;
   }
 
   /// READ responses from `psn` on were skipped at the tap.
@@ -135,6 +140,11 @@ class RequestStream {
   bool started() const { return started_; }
   Psn first() const { return first_; }
   Psn next() const { return next_; }
+  /// Whether the latest run of packets held `psn`.
+  bool saw(Psn psn) const {
+    if (recovery_) return recovery_->run.saw(psn);
+    return started_ && distance(first_, psn) >= 0 && distance(psn, next_) > 0;
+  }
   /// The oldest PSN without an answer; meaningful when acknowledged_any().
   Psn una() const { return una_; }
   bool acknowledged_any() const { return acked_; }
@@ -151,6 +161,17 @@ class RequestStream {
   }
   TroubleCounts trouble_counts() const { return recovery_ ? recovery_->counts : TroubleCounts{}; }
   const Recovery* recovery() const { return recovery_.get(); }
+  /// The episode that the latest packet began, or null. Asked once.
+  const SettledEpisode* just_restarted() {
+    if (!recovery_ || !std::exchange(recovery_->restarted, false)) return nullptr;
+    if (recovery_->episode_count == 0) return nullptr;
+    return &recovery_->episodes[recovery_->episode_count - 1].result;
+  }
+  /// When the tap saw the first packet that the responder had to miss `psn` at; 0 unknown.
+  u64 gap_time(Psn psn) {
+    const Hole* hole = recovery_ ? recovery_->holes.find(psn) : nullptr;
+    return hole ? hole->opened : 0;
+  }
   /// Whether IP identifications tell one transmission from another.
   bool ids_differ() const { return id_steps_ >= 4; }
 
@@ -196,6 +217,11 @@ class RequestStream {
     const i32 ahead = distance(next_, psn);
     if (ahead > kFar || ahead < -kFar) return observe_far(packet, width, context, out);
     stale_in_a_row_ = 0;
+    if (psn == responder_next_) {
+      responder_next_ = psn + width;
+    } else if (distance(psn, responder_next_) > 0) {
+      trouble().counts.duplicate_requests++;
+    }
     if (ahead < 0) return observe_earlier(packet, width, context, out);
 
     if (recovery_) {
@@ -227,7 +253,7 @@ class RequestStream {
   void begin(const Observation& packet, u32 width) {
     started_ = true;
     first_ = Psn(packet.psn);
-    next_ = first_ + width;
+    next_ = responder_next_ = first_ + width;
     last_ip_id_ = packet.ip_id;
     stale_in_a_row_ = 0;
   }
@@ -238,9 +264,9 @@ class RequestStream {
                       Settlements& out) {
     Arrival arrival{.stream = StreamKind::request};
     const Psn psn(packet.psn);
-    const bool follows = stale_in_a_row_ > 0 && psn == stale_next_;
+    const bool follows = stale_in_a_row_ > 0 && psn == trouble().stale_next;
     stale_in_a_row_ = follows ? static_cast<u8>(stale_in_a_row_ + 1) : u8{1};
-    stale_next_ = psn + width;
+    trouble().stale_next = psn + width;
     const bool silent = packet.time > context.last_event + kEpochSilence;
     if (silent || stale_in_a_row_ >= kStaleSequence) {
       restart_epoch(context.flow, out);
@@ -259,10 +285,11 @@ class RequestStream {
     Recovery& recovery = trouble();
     Arrival arrival{.stream = StreamKind::request};
     const bool asked_for = recovery.sequence_nak.valid || recovery.rnr_nak.valid;
-    const u64 reaction = asked_for ? 0 : std::max<u64>(context.rtt, 50'000);
+    const u64 reaction = asked_for || rewinds(psn) ? 0 : std::max<u64>(context.rtt, 50'000);
     if (context.before && is_capture_of(*context.before, packet, ids_differ(), reaction)) {
       packets_--;
       recovery.counts.duplicate_captures++;
+      if (recovery.counts.duplicate_requests > 0) recovery.counts.duplicate_requests--;
       arrival.packet_class = PacketClass::duplicate_capture;
       return arrival;
     }
@@ -291,6 +318,15 @@ class RequestStream {
     }
     restart(packet.time, packet.frame, psn, width, context, out);
     return sent_again(packet, width, false, arrival);
+  }
+
+  // Whether a resend is under way in which `psn` comes next: then it is no second capture.
+  bool rewinds(Psn psn) const {
+    const Recovery& recovery = *recovery_;
+    if (recovery.in_episode) return distance(recovery.run.next, psn) >= 0;
+    if (recovery.pending_count == 0) return false;
+    const PendingFill& last = recovery.pending[recovery.pending_count - 1];
+    return psn == last.psn + last.width;
   }
 
   Arrival late(Arrival arrival) {
@@ -397,6 +433,7 @@ class RequestStream {
                       .start_time = time,
                       .start_frame = frame,
                       .silence = time - std::min(context.last_event, time)};
+    recovery.restarted = true;
     episode.restart = psn;
     episode.sent_to = psn;
     episode.old_end = next_;
@@ -444,6 +481,10 @@ class RequestStream {
     episode.result.cause = cause;
     episode.cause_open = cause == Cause::timeout;
     episode.place_open = true;
+    const NakMemory& asked = cause == Cause::rnr_nak ? recovery.rnr_nak : recovery.sequence_nak;
+    const bool by_nak = cause == Cause::rnr_nak || cause == Cause::nak_sequence;
+    episode.result.reaction = by_nak ? episode.result.start_time - asked.time : 0;
+    episode.result.rnr_timer = cause == Cause::rnr_nak ? asked.timer : 0;
 
     // A sender restarts at the oldest PSN it misses an answer to, so a resend that the tap saw
     // begin behind `psn` began before it, out of sight.
@@ -456,7 +497,7 @@ class RequestStream {
         decide(episode, lost_before_tap);
       } else if (context.answered_alone ? context.answer_time >= recovery.run.start_time
                                         : recovery.run.had_answer_over(psn)) {
-        decide_answered(episode);
+        decide_answered(episode, context);
       } else if (cause == Cause::nak_sequence) {
         decide_named(episode);
       } else if (acked) {
@@ -464,7 +505,7 @@ class RequestStream {
         episode.earlier_copy_answered = true;
       }
     } else if (acked) {
-      decide_answered(episode);
+      decide_answered(episode, context);
     } else if (cause == Cause::implied_nak) {
       decide(episode, Place::response);
     } else if (skipped) {
@@ -476,8 +517,9 @@ class RequestStream {
 
   // The responder had the packet: its answer was lost or late, or the sender did not wait for it.
   // One answer can have been lost behind the tap; of two, one should have come through.
-  void decide_answered(Episode& episode) {
-    const bool twice = recovery_->acks_over(episode.restart) >= 2;
+  // A READ or atomic has but one answer.
+  void decide_answered(Episode& episode, const RequestContext& context) {
+    const bool twice = !context.answered_alone && recovery_->acks_over(episode.restart) >= 2;
     decide(episode, twice ? Place::spurious : Place::response);
   }
 
@@ -573,7 +615,10 @@ class RequestStream {
     if (acked_ && distance(una_, una) <= 0) return;
     una_ = una;
     acked_ = true;
-    if (!recovery_ || recovery_->holes.empty()) return;
+    if (!recovery_) return;
+    for (NakMemory* nak : {&recovery_->sequence_nak, &recovery_->rnr_nak})
+      if (distance(nak->psn, una) > 0) nak->valid = false;
+    if (recovery_->holes.empty()) return;
     // The responder has what the tap never saw: the capture missed it.
     recovery_->holes.erase_if([&](const Hole& hole) {
       if (distance(hole.end(), una) < 0) return false;
@@ -589,10 +634,18 @@ class RequestStream {
   u8 id_steps_ = 0;
   u8 stale_in_a_row_ = 0;
   u16 last_ip_id_ = 0;
-  Psn stale_next_;
+
+ public:
+  u16 path_mtu = 0;      // bytes; 0 unknown
+  u32 shortest_rtt = 0;  // request to response, nanoseconds, at most 4.29 s; 0 unknown
+  Psn dirty_until;       // PSNs before it were sent twice: no latency samples
+  bool dirty = false;
+
+ private:
   std::unique_ptr<Recovery> recovery_;
   u64 packets_ = 0;
   u64 messages_ = 0;
+  Psn responder_next_;  // what a responder at the tap, that takes packets in order only, expects
   static constexpr u8 kStaleSequence = 8;
 };
 

@@ -18,14 +18,15 @@ struct ResponseCounts {
   u64 packets = 0;  // duplicate captures left out
   u64 acks = 0;
   u64 read_responses = 0;
-  u64 atomic_acks = 0;
-  u64 rnr_naks = 0;
-  std::array<u32, 5> naks{};  // by NakCode
-  u32 duplicate_captures = 0;
+  u64 retransmissions = 0;  // READ and atomic responses whose PSN was answered before
+};
+
+/// What the tap did not see of READ and atomic responses.
+struct ResponseGaps {
+  RangeList<PsnRange, 8> holes;
   u32 gaps = 0;
   u32 reordered = 0;
   u64 missing_psns = 0;
-  u64 retransmissions = 0;  // READ and atomic responses whose PSN was answered before
 };
 
 class ResponseStream {
@@ -53,7 +54,7 @@ class ResponseStream {
 
   void forget() {
     started_ = in_read_ = false;
-    holes_.reset();
+    if (gaps_) gaps_->holes.clear();
   }
 
   /// After the latest READ or atomic response; meaningful when started().
@@ -61,16 +62,21 @@ class ResponseStream {
   bool started() const { return started_; }
   ResponseCounts& counts() { return counts_; }
   const ResponseCounts& counts() const { return counts_; }
+  /// Null while there were none.
+  const ResponseGaps* gaps() const { return gaps_.get(); }
+  /// Whether any response came at all.
+  bool any() const { return counts_.packets > 0; }
+
+  Psn last_psn;  // of the latest response
 
  private:
-  using Holes = RangeList<PsnRange, 8>;
   static constexpr i32 kFar = 1 << 22;
 
   void observe_earlier(Psn psn, bool asked_again, Arrival& arrival) {
-    const bool missing = holes_ && holes_->find(psn) != nullptr;
-    if (missing) holes_->remove(psn, 1);
+    const bool missing = gaps_ && gaps_->holes.find(psn) != nullptr;
+    if (missing) gaps_->holes.remove(psn, 1);
     if (missing && !asked_again) {
-      counts_.reordered++;
+      gaps_->reordered++;
       return;
     }
     counts_.retransmissions++;
@@ -80,7 +86,7 @@ class ResponseStream {
   u32 note_missing(Psn psn, Messages* reads) {
     u32 missing = 0;
     if (reads) {
-      for (std::size_t i = 0; i < reads->size(); i++) {
+      for (u32 i = 0; i < reads->size(); i++) {
         const Message& message = (*reads)[i];
         if (message.verb != Verb::read && message.verb != Verb::atomic) continue;
         const i32 begin = std::max(distance(next_, message.first), 0);
@@ -91,22 +97,22 @@ class ResponseStream {
       missing = add_hole(next_, distance(next_, psn));
     }
     if (missing > 0) {
-      counts_.gaps++;
-      counts_.missing_psns += missing;
+      gaps_->gaps++;
+      gaps_->missing_psns += missing;
     }
     return missing;
   }
 
   u32 add_hole(Psn first, i32 count) {
-    if (!holes_) holes_ = std::make_unique<Holes>();
-    holes_->add({first, static_cast<u32>(count)});
+    if (!gaps_) gaps_ = std::make_unique<ResponseGaps>();
+    gaps_->holes.add({first, static_cast<u32>(count)});
     return static_cast<u32>(count);
   }
 
   Psn next_;
   bool started_ = false;
   bool in_read_ = false;
-  std::unique_ptr<Holes> holes_;
+  std::unique_ptr<ResponseGaps> gaps_;
   ResponseCounts counts_;
 };
 

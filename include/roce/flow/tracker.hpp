@@ -7,16 +7,21 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 
-#include "roce/flow/connection.hpp"
+#include "roce/flow/cm_exchanges.hpp"
+#include "roce/flow/cnp_scopes.hpp"
 #include "roce/flow/flow_table.hpp"
+#include "roce/flow/message_times.hpp"
 #include "roce/flow/pairing.hpp"
+#include "roce/flow/read_width.hpp"
+#include "roce/flow/samples.hpp"
 
 namespace roce::flow {
 
 class Tracker {
  public:
-  /// `keep_settlements`: collect SettledClass and SettledEpisode for take_settlements().
+  /// `keep_settlements`: collect SettledClass and SettledEpisode for settlements().
   /// `max_flows`: half-flows to follow at most; packets of further ones are counted only. 0: all.
   explicit Tracker(bool keep_settlements = false, u64 max_flows = 0)
       : max_flows_(max_flows == 0 ? ~u64{0} : max_flows) {
@@ -31,22 +36,54 @@ class Tracker {
     }
   }
 
-  /// The end of the trace: settles what is open.
-  void finish() {
-    pair_lonely();
-    for (u32 id = 1; id <= flows_.size(); id++) flows_.at(id).requests.finish(id, settlements_);
+  /// Takes what the packet that observe() was given last said to the communication manager.
+  void observe_cm(const Observation& packet, const CmMessage& message) {
+    CmExchange* exchange = cm_.observe(packet, message);
+    if (exchange == nullptr) return;
+    if (message.kind == CmKind::req && exchange->requests == 1) start_over(exchange->backward());
+    if (message.kind == CmKind::rep && exchange->replies == 1) {
+      start_over(exchange->forward());
+      expected_pairs_[exchange->forward()] = exchange->backward();
+      expected_pairs_[exchange->backward()] = exchange->forward();
+      join_expected(exchange->forward());
+    }
   }
 
+  /// The end of the trace: settles what is open.
+  void finish() {
+    samples_.flush(connections_);
+    pair_lonely();
+    for (u32 id = 1; id <= flows_.size(); id++) {
+      HalfFlow& flow = flows_.at(id);
+      flow.requests.finish(id, settlements_);
+      flow.flush_marking();
+      flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
+    }
+  }
+
+  FlowTable& flows() { return flows_; }
   const FlowTable& flows() const { return flows_; }
   /// In the order in which they were recognised; some may be `broken`.
   const std::vector<Connection>& connections() const { return connections_; }
+  const CmExchanges& cm() const { return cm_; }
+  const CnpScopes& cnp_scopes() const { return cnp_scopes_; }
+  /// The bins of every half-flow's TimeBins.
+  const BinClock& clock() const { return clock_; }
   /// Packets of half-flows beyond `max_flows`.
   u64 untracked_packets() const { return untracked_packets_; }
-  /// What was settled since the last call of clear().
+  /// What was settled so far and not taken away.
   Settlements& settlements() { return settlements_; }
+
+  /// Silence that counts as a stall while requests wait for their answer, nanoseconds.
+  static constexpr u64 kStall = 10'000'000;
 
  private:
   static constexpr std::size_t kBatch = 32;
+  struct KeyHash {
+    std::size_t operator()(const HalfFlowKey& key) const { return hash(key); }
+  };
+
+  // --- batches: memory first, then work
 
   void observe_batch(std::span<const Observation> packets, std::span<Arrival> arrivals) {
     std::array<u64, kBatch> hashes;
@@ -57,9 +94,25 @@ class Tracker {
     }
     for (std::size_t i = 0; i < packets.size(); i++) {
       ids[i] = flows_.probe(hashes[i]);
+      if (ids[i] != 0) prefetch(flows_.at(ids[i]), kTraits[packets[i].opcode].is(kResponse));
+    }
+    for (std::size_t i = 0; i < packets.size(); i++) {
       if (ids[i] == 0) continue;
-      const char* line = static_cast<const char*>(static_cast<const void*>(&flows_.at(ids[i])));
-      for (std::size_t at = 0; at < kPrefetched; at += 64) __builtin_prefetch(line + at);
+      const HalfFlow& flow = flows_.at(ids[i]);
+      if (kTraits[packets[i].opcode].is(kResponse) && flow.partner != 0) {
+        const HalfFlow& asker = flows_.at(flow.partner);
+        __builtin_prefetch(&asker.requests, 1);
+        __builtin_prefetch(&asker.current, 1);
+      }
+    }
+    for (std::size_t i = 0; i < packets.size(); i++) {
+      if (ids[i] == 0) continue;
+      const HalfFlow& flow = flows_.at(ids[i]);
+      if (kTraits[packets[i].opcode].is(kResponse) && flow.partner != 0) {
+        const Message* front = flows_.at(flow.partner).waiting.front_address();
+        __builtin_prefetch(front, 1);
+        __builtin_prefetch(front + 1, 1);
+      }
     }
     for (std::size_t i = 0; i < packets.size(); i++) {
       const HalfFlowKey key = HalfFlowKey::of(packets[i]);
@@ -75,6 +128,16 @@ class Tracker {
     }
   }
 
+  static void prefetch(const HalfFlow& flow, bool response) {
+    __builtin_prefetch(&flow.key, 1);
+    if (response) {
+      __builtin_prefetch(&flow.responses, 1);
+    } else {
+      __builtin_prefetch(&flow.requests, 1);
+      __builtin_prefetch(&flow.current, 1);
+    }
+  }
+
   u32 find_or_add(const HalfFlowKey& key, u64 hash, const Observation& packet) {
     const u32 found = flows_.find(key, hash);
     if (found != 0 || flows_.size() >= max_flows_) return found;
@@ -82,12 +145,17 @@ class Tracker {
     flow.service = static_cast<u8>(service_of(packet.opcode));
     flow.first_time = packet.time;
     flow.first_frame = packet.frame;
-    recent_.fit(flows_.size());
+    flow.last_time = packet.time;
+    flow.marking = Marking::of(packet);
+    if (!expected_pairs_.empty()) join_expected(key);
     return flow.id;
   }
 
   HalfFlow* partner_of(const HalfFlow& flow) {
     return flow.partner != 0 ? &flows_.at(flow.partner) : nullptr;
+  }
+  void sample(const HalfFlow& flow, Times which, u64 value) {
+    samples_.add(flow.connection, which, value, connections_);
   }
 
   Arrival observe_one(HalfFlow& flow, const Observation& packet) {
@@ -96,10 +164,9 @@ class Tracker {
     if (packet.has(kUndecoded)) return {};
     const OpcodeTraits traits = kTraits[packet.opcode];
     if (traits.is(kCnp)) return observe_cnp(flow, packet);
-    if (flow.service == static_cast<u8>(Service::cnp)) {
+    if (flow.service == static_cast<u8>(Service::cnp))
       flow.service = static_cast<u8>(service_of(packet.opcode));
-    }
-    if (traits.is(kResponse)) return observe_response(flow, packet, traits);
+    if (traits.is(kResponse)) return observe_response(flow, packet, traits, last_time);
     if (!traits.is(kRequest)) return {};
     if (!traits.is(kSequenced) || packet.dest_qp <= 1) {
       flow.requests.count_unsequenced(packet, traits.is(kEnds));
@@ -108,39 +175,75 @@ class Tracker {
     return observe_request(flow, packet, traits, last_time);
   }
 
-  static void account(HalfFlow& flow, const Observation& packet) {
-    flow.packets++;
+  void account(HalfFlow& flow, const Observation& packet) {
+    clock_.advance(packet.time);
+    if (clock_.bin(packet.time) != clock_.bin(flow.last_time) && flow.packets_low >= kBinned)
+      flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
+    const Marking marking = Marking::of(packet);
+    if (marking != flow.marking) {
+      flow.flush_marking();
+      flow.marking = marking;
+    }
+    if (++flow.packets_low == 0) {
+      flow.marking_since = 0;
+      flow.rare().packets_high += u64{1} << 32;
+    }
     flow.wire_bytes += packet.wire_size;
     flow.payload_bytes += packet.payload_size;
     flow.last_time = std::max(flow.last_time, packet.time);
     flow.last_frame = packet.frame;
-    flow.ecn[packet.ecn()]++;
-    flow.dscp.add(packet.dscp());
-    if (packet.has(kHasVlan)) flow.vlans.add(packet.vlan);
-    if (packet.has(kHasSourcePort)) flow.source_ports.add(packet.source_port);
     if (packet.ecn() == 3) {
       flow.last_ce_time = packet.time;
       flow.ces_since_cnp++;
     }
-    if (packet.has(kIcrcGood)) {
-      flow.icrc_good++;
-    } else if (packet.has(kIcrcBad)) {
-      flow.icrc_bad++;
-    } else {
-      flow.icrc_not_captured++;
-    }
+    if (packet.has(kIcrcGood)) flow.icrc_good++;
+    if (packet.has(kIcrcBad)) flow.rare().icrc_bad++;
   }
 
+  static BinTotals totals(const HalfFlow& flow) {
+    BinTotals now{.wire_bytes = flow.wire_bytes,
+                  .payload_bytes = flow.payload_bytes,
+                  .packets = flow.packets_low};
+    if (const Recovery* recovery = flow.requests.recovery())
+      now.retransmissions = static_cast<u32>(recovery->counts.retransmissions);
+    if (flow.rare_state) {
+      now.cnps = static_cast<u32>(flow.rare_state->cnp.packets);
+      for (const auto& tos : flow.rare_state->tos)
+        if ((tos.value & 3) == 3) now.ce += static_cast<u32>(tos.count);
+    }
+    return now;
+  }
+
+  // --- CNPs
+
   Arrival observe_cnp(HalfFlow& flow, const Observation& packet) {
-    if (flow.cnp_packets++ > 0 && packet.time >= flow.cnp.last_time)
-      add_sample(flow.cnp.intervals, packet.time - flow.cnp.last_time);
-    flow.cnp.last_time = packet.time;
-    HalfFlow* sender = partner_of(flow);
-    if (sender && sender->ces_since_cnp > 0 && packet.time >= sender->last_ce_time)
-      add_sample(connections_[flow.connection - 1].times.ce_to_cnp,
-                 packet.time - sender->last_ce_time);
-    if (sender) sender->ces_since_cnp = 0;
+    CnpState& cnp = flow.rare().cnp;
+    if (cnp.packets == 0) cnp.first_time = packet.time;
+    const u64 interval = packet.time - std::min(cnp.last_time, packet.time);
+    if (cnp.packets++ > 0) cnp.intervals.add(interval);
+    cnp_scopes_.note(packet);
+    if (HalfFlow* sender = partner_of(flow)) {
+      if (sender->ces_since_cnp > 0 && packet.time >= sender->last_ce_time) {
+        sample(flow, Times::ce_to_cnp, packet.time - sender->last_ce_time);
+      } else {
+        cnp.without_ce++;
+      }
+      cnp.ces += std::exchange(sender->ces_since_cnp, 0u);
+      note_rate(cnp, sender->payload_bytes, interval);
+    }
+    cnp.last_time = packet.time;
     return {.stream = StreamKind::cnp};
+  }
+
+  // Whether the sender's data rate since the CNP before is lower than it was up to then.
+  static void note_rate(CnpState& cnp, u64 bytes, u64 interval) {
+    if (cnp.packets > 1 && interval > 0) {
+      const auto rate = static_cast<u64>(static_cast<double>(bytes - cnp.bytes_at_last) * 1e9 /
+                                         static_cast<double>(interval));
+      if (cnp.packets > 2) (rate < cnp.rate_before_last ? cnp.rate_cut : cnp.rate_kept)++;
+      cnp.rate_before_last = rate;
+    }
+    cnp.bytes_at_last = bytes;
   }
 
   // --- requests
@@ -150,250 +253,306 @@ class Tracker {
     const Psn psn(packet.psn);
     HalfFlow* partner = partner_of(flow);
     if (!partner) note_unpaired(flow, packet);
-    if (traits.is(kFullSize) && packet.payload_size != flow.path_mtu) learn_mtu(flow, packet);
+    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu)
+      learn_mtu(flow, packet);
     if (flow.open_read_length != 0) close_open_read(flow, psn);
 
     const u32 width = traits.is(kReadRequest) ? read_width(flow, packet) : 1;
     RequestContext context{.flow = flow.id, .repairs = traits.is(kRepairs)};
-    if (psn != flow.requests.next()) {
-      context.before = recent_.find(flow.id, packet.psn, false);
-      context.rtt = partner ? connections_[flow.connection - 1].shortest_rtt : 0;
-      context.last_event = partner ? std::max(last_time, partner->last_time) : last_time;
-      context.answered = partner && partner->responses_seen;
-      context.answered_alone = traits.is(kReadRequest) || traits.verb == Verb::atomic;
-      if (context.answered_alone && partner) {
-        const RecentPacket* answer = recent_.find(partner->id, packet.psn, true);
-        const bool data = answer && !kTraits[answer->opcode()].is(kAcknowledge);
-        context.answer_time = data ? answer->time : 0;
-      }
-      if (traits.is(kReadRequest)) {
-        const Message* message = flow.messages.find(psn);
-        context.inside_old_read = message && message->verb == Verb::read && message->first != psn;
-      }
-    }
+    if (psn != flow.requests.next()) look_around(flow, partner, packet, traits, last_time, context);
+    if (partner && packet.time - std::min(last_time, packet.time) >= kStall)
+      note_stall(flow, flow, *partner, packet.time, last_time, &Stalls::ended_by_request);
+
     const Arrival arrival = flow.requests.observe(packet, width, context, settlements_);
     if (arrival.packet_class == PacketClass::duplicate_capture ||
         arrival.packet_class == PacketClass::stale)
       return arrival;
     // Where nearly all ICRCs are right, a wrong one means a damaged packet.
-    if (packet.has(kIcrcBad) && flow.icrc_good > 8 * flow.icrc_bad) flow.requests.damaged(psn);
-    RecentPacket& memory = recent_.remember(flow.id, packet, false);
-    flow.last_request_psn = psn;
-    note_message(flow, packet, traits, width, arrival, memory);
-    if (traits.is(kReadRequest) && flow.path_mtu == 0) open_read(flow, packet);
+    if (packet.has(kIcrcBad) && flow.icrc_good > 8 * flow.rare().icrc_bad)
+      flow.requests.damaged(psn);
+    history_.remember(packet, flow.last_past);
+    note_message(flow, packet, traits, width, arrival);
+    if (traits.is(kReadRequest) && flow.requests.path_mtu == 0) {
+      flow.open_read = psn;
+      flow.open_read_length = packet.dma_length;
+    }
+    if (arrival.episode != 0) note_restart(flow);
     return arrival;
   }
 
+  // What is needed to judge a packet that was not expected.
+  void look_around(const HalfFlow& flow, HalfFlow* partner, const Observation& packet,
+                   OpcodeTraits traits, u64 last_time, RequestContext& context) {
+    context.before = history_.find(flow.last_past, [&](const PastPacket& past) {
+      return past.psn() == packet.psn && kTraits[past.opcode()].is(kRequest);
+    });
+    context.last_event = last_time;
+    context.answered_alone = traits.is(kReadRequest) || traits.verb == Verb::atomic;
+    if (traits.is(kReadRequest)) {
+      const Message* message = const_cast<HalfFlow&>(flow).waiting.find(Psn(packet.psn));
+      // A PSN that went by, though no request began with it, lies inside a READ.
+      context.inside_old_read =
+          message ? message->verb == Verb::read && message->first != Psn(packet.psn)
+                  : !context.before && flow.requests.saw(Psn(packet.psn));
+    }
+    if (!partner) return;
+    context.rtt = flow.requests.shortest_rtt;
+    context.last_event = std::max(last_time, partner->last_time);
+    context.answered = partner->responses.any();
+    if (!context.answered_alone) return;
+    const PastPacket* answer = history_.find(partner->last_past, [&](const PastPacket& past) {
+      return past.psn() == packet.psn && kTraits[past.opcode()].is(kReadResponse | kAtomicResponse);
+    });
+    context.answer_time = answer ? answer->time : 0;
+  }
+
+  void note_restart(HalfFlow& flow) {
+    const SettledEpisode* episode = flow.requests.just_restarted();
+    if (!episode || flow.connection == 0) return;
+    if (episode->cause == Cause::nak_sequence) sample(flow, Times::nak_reaction, episode->reaction);
+    if (episode->cause != Cause::rnr_nak) return;
+    sample(flow, Times::rnr_wait, episode->reaction);
+    flow.rare().rnr_wait += episode->reaction;
+    if (episode->reaction < episode->rnr_timer) flow.rare().rnr_early++;
+  }
+
   void note_message(HalfFlow& flow, const Observation& packet, OpcodeTraits traits, u32 width,
-                    const Arrival& arrival, RecentPacket& memory) {
+                    const Arrival& arrival) {
     const Psn psn(packet.psn);
     if (arrival.packet_class == PacketClass::retransmission) {
-      memory.flags |= kRecentSentTwice;
-      flow.dirty = true;
-      flow.dirty_until = flow.requests.next();
-      if (Message* message = flow.messages.find(psn)) message->sent_twice = true;
+      flow.requests.dirty = true;
+      flow.requests.dirty_until = flow.requests.next();
+      if (Message* message = message_with(flow, psn)) message->sent_twice = true;
       return;
     }
     if (arrival.packet_class == PacketClass::reordered) return;
-    if (arrival.packet_class == PacketClass::first) flow.messages.clear();
-    if (traits.is(kEnds)) flow.requests.count_message();
-    const bool continues = !traits.is(kStarts) && !flow.messages.empty() &&
-                           !flow.messages.back().whole && flow.messages.back().end == psn;
-    if (continues) {
-      Message& message = flow.messages.back();
-      message.end = psn + width;
-      message.whole = traits.is(kEnds);
-      if (!message.sized) message.bytes += packet.payload_size;
-      return;
+    if (arrival.packet_class == PacketClass::first) {
+      flow.waiting.clear();
+      flow.sending = false;
     }
-    if (!traits.is(kRepairs)) return;  // nothing answers a UC message
-    flow.messages.push(
-        {.first = psn,
-         .end = psn + width,
-         .start_time = packet.time,
-         .start_frame = packet.frame,
-         .bytes = packet.has(kHasDmaLength) ? packet.dma_length : packet.payload_size,
-         .verb = traits.verb,
-         .whole = traits.is(kEnds),
-         .sized = packet.has(kHasDmaLength),
-         .started = traits.is(kStarts)});
+    if (traits.is(kEnds)) flow.requests.count_message();
+    if (traits.is(kStarts)) flow.verbs[static_cast<std::size_t>(traits.verb)]++;
+    Message& message = flow.current;
+    if (flow.sending && !traits.is(kStarts)) {
+      if (message.end != psn && !traits.is(kRepairs)) flow.rare().uc_messages_lost++;
+      if (!message.sized) message.bytes += packet.payload_size;
+    } else {
+      if (!traits.is(kRepairs) && (flow.sending || !traits.is(kStarts)) && arrival.missing > 0)
+        flow.rare().uc_messages_lost++;
+      if (flow.sending) flow.waiting.push(message);  // its end was not seen
+      const bool sized = packet.has(kHasDmaLength);
+      message = {.first = psn,
+                 .end = psn,
+                 .start_time = packet.time,
+                 .bytes = sized ? packet.dma_length : packet.payload_size,
+                 .verb = traits.verb,
+                 .sized = sized,
+                 .started = traits.is(kStarts)};
+      if (traits.is(kReadRequest))
+        flow.most_reads_outstanding =
+            std::max(flow.most_reads_outstanding, ++flow.reads_outstanding);
+    }
+    message.end = psn + width;
+    message.last_time = packet.time;
+    message.last_frame = packet.frame;
+    message.whole = traits.is(kEnds);
+    flow.sending = !message.whole;
+    if (message.whole && traits.is(kRepairs)) flow.waiting.push(message);
+    if (flow.requests.acknowledged_any()) {
+      const i32 outstanding = distance(flow.requests.una(), flow.requests.next());
+      if (outstanding > static_cast<i32>(flow.most_outstanding))
+        flow.most_outstanding = static_cast<u32>(outstanding);
+    }
   }
 
-  // --- READ requests take as many PSNs as their responses will
-
-  static u32 packets_of(u32 length, u32 mtu) {
-    return length == 0 ? 1 : static_cast<u32>((u64{length} + mtu - 1) / mtu);
+  static Message* message_with(HalfFlow& flow, Psn psn) {
+    if (flow.sending && distance(flow.current.first, psn) >= 0) return &flow.current;
+    return flow.waiting.find(psn);
   }
 
-  static u32 read_width(const HalfFlow& flow, const Observation& packet) {
-    const u32 mtu = flow.path_mtu != 0 ? flow.path_mtu : 4096;
-    return std::min(packets_of(packet.dma_length, mtu), u32{1} << 22);
+  // Nothing of `waiter`'s exchange moved since `last_time`, or since its partner's last packet.
+  static void note_stall(HalfFlow& keeper, const HalfFlow& waiter, const HalfFlow& partner,
+                         u64 time, u64 last_time, u32 Stalls::*ended_by) {
+    const u64 since = std::max(last_time, partner.last_time);
+    if (waiter.waiting.empty() || time < since + kStall) return;
+    Stalls& stalls = keeper.rare().stalls;
+    const u64 silence = time - since;
+    stalls.count++;
+    stalls.*ended_by += 1;
+    stalls.total += silence;
+    if (silence <= stalls.longest) return;
+    stalls.longest = silence;
+    stalls.longest_from = since;
   }
 
-  static void open_read(HalfFlow& flow, const Observation& packet) {
-    flow.open_read = Psn(packet.psn);
-    flow.open_read_length = packet.dma_length;
-  }
-
-  // The next request's PSN says how many PSNs the READ before it took.
-  static void close_open_read(HalfFlow& flow, Psn psn) {
-    const u32 length = std::exchange(flow.open_read_length, 0);
-    const i32 width = distance(flow.open_read, psn);
-    if (width <= 0) return;
-    u8 fitting = 0;
-    for (unsigned i = 0; i < 5; i++)
-      if (packets_of(length, 256u << i) == static_cast<u32>(width)) fitting |= u8(1u << i);
-    fitting &= flow.mtu_candidates;
-    const auto widest = static_cast<i32>(std::min(packets_of(length, 256), u32{1} << 22));
-    if (fitting == 0 && width > widest) return;
-    flow.requests.correct_next(psn);
-    if (!flow.messages.empty() && flow.messages.back().first == flow.open_read)
-      flow.messages.back().end = psn;
-    if (fitting == 0) return;
-    flow.mtu_candidates = fitting;
-    if (std::has_single_bit(fitting))
-      flow.path_mtu = static_cast<u16>(256u << std::countr_zero(fitting));
-  }
-
-  // First and Middle packets carry exactly the path MTU (IBTA 9.4).
+  // First and Middle packets carry exactly the path MTU.
   void learn_mtu(HalfFlow& flow, const Observation& packet) {
-    const u32 size = packet.payload_size;
-    if (size < 256 || size > 4096 || !std::has_single_bit(size)) return;
-    set_mtu(flow, static_cast<u16>(size));
-    if (HalfFlow* partner = partner_of(flow)) set_mtu(*partner, static_cast<u16>(size));
-  }
-
-  static void set_mtu(HalfFlow& flow, u16 mtu) {
-    flow.path_mtu = mtu;
-    if (flow.open_read_length == 0) return;
-    const Psn end = flow.open_read + packets_of(std::exchange(flow.open_read_length, 0), mtu);
-    flow.requests.correct_next(end);
-    if (!flow.messages.empty() && flow.messages.back().first == flow.open_read)
-      flow.messages.back().end = end;
+    const u16 mtu = proven_mtu(packet.payload_size);
+    if (mtu == 0) return;
+    set_mtu(flow, mtu);
+    if (HalfFlow* partner = partner_of(flow)) set_mtu(*partner, mtu);
   }
 
   // --- responses
 
-  Arrival observe_response(HalfFlow& flow, const Observation& packet, OpcodeTraits traits) {
+  Arrival observe_response(HalfFlow& flow, const Observation& packet, OpcodeTraits traits,
+                           u64 last_time) {
     Arrival arrival{.stream = StreamKind::response};
-    ResponseCounts& counts = flow.responses.counts();
-    flow.responses_seen = true;
-    const RecentPacket* before = recent_.find(flow.id, packet.psn, true);
-    if (before && is_second_capture(*before, packet)) {
-      counts.duplicate_captures++;
+    ResponseStream& responses = flow.responses;
+    const Psn psn(packet.psn);
+    const bool repeats = responses.any() && distance(responses.last_psn, psn) <= 0;
+    if (repeats && captured_before(flow, packet)) {
+      flow.rare().response_duplicate_captures++;
       arrival.packet_class = PacketClass::duplicate_capture;
       return arrival;
     }
-    recent_.remember(flow.id, packet, true);
-    counts.packets++;
+    history_.remember(packet, flow.last_past);
+    responses.counts().packets++;
+    responses.last_psn = psn;
     if (flow.partner == 0) find_partner(flow, packet, traits);
-    HalfFlow* partner = partner_of(flow);
-    if (partner) weigh_pair(flow, *partner, Psn(packet.psn));
-    if (traits.is(kFullSize) && packet.payload_size != flow.path_mtu) learn_mtu(flow, packet);
-
-    if (traits.is(kAcknowledge)) {
-      const Syndrome syndrome(packet.syndrome());
-      if (!packet.has(kHasAeth)) return arrival;
-      if (syndrome.is_ack()) {
-        counts.acks++;
-        if (partner) answer(*partner, packet, traits, arrival);
-      } else if (syndrome.is_rnr_nak()) {
-        counts.rnr_naks++;
-        if (partner) partner->requests.rnr_nak(Psn(packet.psn), packet.time, packet.frame);
-      } else if (syndrome.is_nak()) {
-        observe_nak(flow, partner, packet, syndrome.nak_code());
-      }
-      return arrival;
+    HalfFlow* asker = partner_of(flow);
+    if (asker) {
+      weigh_pair(flow, *asker, psn);
+      asker = partner_of(flow);
     }
-    if (traits.is(kReadResponse)) counts.read_responses++;
-    if (traits.is(kAtomicResponse)) counts.atomic_acks++;
-    observe_data_response(flow, partner, packet, traits, arrival);
+    if (asker && packet.time - std::min(last_time, packet.time) >= kStall)
+      note_stall(*asker, *asker, *asker, packet.time, last_time, &Stalls::ended_by_response);
+    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu)
+      learn_mtu(flow, packet);
+
+    if (!traits.is(kAcknowledge)) {
+      observe_data_response(flow, asker, packet, traits, arrival);
+    } else if (packet.has(kHasAeth)) {
+      const Syndrome syndrome(packet.syndrome());
+      if (syndrome.is_ack()) {
+        responses.counts().acks++;
+        if (asker) answer(*asker, packet, traits, arrival);
+      } else if (syndrome.is_rnr_nak()) {
+        flow.rare().rnr_naks++;
+        if (asker) asker->requests.rnr_nak(psn, packet.time, packet.frame, syndrome.rnr_timer_ns());
+      } else if (syndrome.is_nak()) {
+        observe_nak(flow, asker, packet, syndrome.nak_code());
+      }
+    }
     return arrival;
   }
 
-  static bool is_second_capture(const RecentPacket& before, const Observation& packet) {
-    // Responses are repeated within microseconds when duplicate requests come in, so only an IP
-    // identification proves that it is the same packet.
-    return packet.has(kHasIpId) && packet.ip_id != 0 && is_capture_of(before, packet, true, 0);
+  // Responses are repeated within microseconds when duplicate requests come in, so only an IP
+  // identification proves that it is the same packet.
+  bool captured_before(const HalfFlow& flow, const Observation& packet) const {
+    if (!packet.has(kHasIpId) || packet.ip_id == 0) return false;
+    return history_.find(flow.last_past, [&](const PastPacket& past) {
+      return past.psn() == packet.psn && is_capture_of(past, packet, true, 0);
+    }) != nullptr;
   }
 
-  void observe_nak(HalfFlow& flow, HalfFlow* partner, const Observation& packet, NakCode code) {
+  void observe_nak(HalfFlow& flow, HalfFlow* asker, const Observation& packet, NakCode code) {
     const auto index = static_cast<std::size_t>(code);
-    ResponseCounts& counts = flow.responses.counts();
-    if (index < counts.naks.size()) counts.naks[index]++;
-    if (partner && code == NakCode::sequence)
-      partner->requests.sequence_nak(Psn(packet.psn), packet.time, packet.frame, partner->id,
-                                     settlements_);
+    RareState& rare = flow.rare();
+    if (index < rare.naks.size()) rare.naks[index]++;
+    if (code != NakCode::sequence) {
+      if (rare.first_nak_frame == 0) rare.first_nak_frame = packet.frame;
+      return;
+    }
+    if (!asker) return;
+    time_nak(*asker, packet);
+    asker->requests.sequence_nak(Psn(packet.psn), packet.time, packet.frame, asker->id,
+                                 settlements_);
   }
 
-  void observe_data_response(HalfFlow& flow, HalfFlow* partner, const Observation& packet,
+  // From the packet at which the responder had to notice that one was missing.
+  void time_nak(HalfFlow& asker, const Observation& packet) {
+    const Psn missing(packet.psn);
+    u64 noticed = asker.requests.gap_time(missing);
+    if (noticed == 0) {
+      const u32 after = (missing + 1u).value();
+      const PastPacket* next = history_.find(asker.last_past, [&](const PastPacket& past) {
+        return past.psn() == after && kTraits[past.opcode()].is(kRequest);
+      });
+      if (next) noticed = next->time;
+    }
+    if (noticed != 0 && packet.time >= noticed)
+      sample(asker, Times::nak_generation, packet.time - noticed);
+  }
+
+  void observe_data_response(HalfFlow& flow, HalfFlow* asker, const Observation& packet,
                              OpcodeTraits traits, Arrival& arrival) {
     const Psn psn(packet.psn);
     const Psn expected = flow.responses.next();
+    if (traits.is(kReadResponse)) flow.responses.counts().read_responses++;
+    if (traits.is(kAtomicResponse)) flow.rare().atomic_acks++;
     bool asked_again = false;
-    if (partner) {
-      const Message* message = partner->messages.find(psn);
+    if (asker) {
+      const Message* message = asker->waiting.find(psn);
       asked_again = (message && message->sent_twice) ||
-                    (partner->dirty && distance(psn, partner->dirty_until) > 0);
+                    (asker->requests.dirty && distance(psn, asker->requests.dirty_until) > 0);
     }
     const Arrival seen =
-        flow.responses.observe(packet, traits, partner ? &partner->messages : nullptr, asked_again);
+        flow.responses.observe(packet, traits, asker ? &asker->waiting : nullptr, asked_again);
     arrival.missing = seen.missing;
     arrival.repeated_response = seen.repeated_response;
-    if (!partner) return;
-    if (seen.missing > 0) partner->requests.response_gap(expected, packet.time, packet.frame);
-    answer(*partner, packet, traits, arrival);
+    if (!asker) return;
+    if (seen.missing > 0) asker->requests.response_gap(expected, packet.time, packet.frame);
+    answer(*asker, packet, traits, arrival);
   }
 
-  // `packet` answers requests of `asker` up to its PSN: times them.
+  // `packet` answers requests of `asker` up to its PSN: times them (Karn's rule), and lets them go.
   void answer(HalfFlow& asker, const Observation& packet, OpcodeTraits traits, Arrival& arrival) {
     const Psn psn(packet.psn);
-    Connection& connection = connections_[asker.connection - 1];
-    const bool news =
-        !asker.requests.acknowledged_any() || distance(asker.requests.una(), psn) >= 0;
-    const bool clean = !asker.dirty || distance(psn, asker.dirty_until) <= 0;
-    if (asker.dirty && clean) asker.dirty = false;
-    if (const RecentPacket* request = recent_.find(asker.id, packet.psn, false)) {
-      arrival.answers_frame = request->frame;
-      arrival.answers_time = request->time;
-      const bool timed = news && clean && !(request->flags & kRecentSentTwice) &&
-                         packet.time >= request->time && !traits.is(kReadResponse);
-      if (timed) {
-        const u64 rtt = packet.time - request->time;
-        add_sample(connection.times.ack, rtt);
-        if (connection.shortest_rtt == 0 || rtt < connection.shortest_rtt)
-          connection.shortest_rtt = std::max<u64>(rtt, 1);
-      }
+    RequestStream& requests = asker.requests;
+    const bool news = !requests.acknowledged_any() || distance(requests.una(), psn) >= 0;
+    const bool clean = !requests.dirty || distance(psn, requests.dirty_until) <= 0;
+    if (clean) requests.dirty = false;
+    if (traits.is(kReadResponse)) time_read(asker, packet, arrival);
+    const Message* last = nullptr;
+    Message done;
+    while (!asker.waiting.empty()) {
+      const Message& message = asker.waiting.front();
+      if (distance(message.end, psn + 1u) < 0) break;
+      done = message;
+      last = &done;
+      complete(asker, message, packet);
+      asker.waiting.pop();
     }
-    complete_messages(asker, connection, packet, traits);
-    asker.requests.acknowledged(psn, packet.time, asker.id, settlements_);
+    if (!last && asker.sending) last = &asker.current;
+    if (last && last->end == psn + 1u && !traits.is(kReadResponse)) {
+      arrival.answers_frame = last->last_frame;
+      arrival.answers_time = last->last_time;
+      if (news && clean && !last->sent_twice && packet.time >= last->last_time)
+        note_rtt(asker, packet.time - last->last_time);
+    }
+    requests.acknowledged(psn, packet.time, asker.id, settlements_);
   }
 
-  void complete_messages(HalfFlow& asker, Connection& connection, const Observation& packet,
-                         OpcodeTraits traits) {
+  void note_rtt(HalfFlow& asker, u64 rtt) {
+    sample(asker, Times::ack, rtt);
+    const u32 short_rtt = static_cast<u32>(std::clamp<u64>(rtt, 1, 0xffff'ffff));
+    if (asker.requests.shortest_rtt == 0 || short_rtt < asker.requests.shortest_rtt)
+      asker.requests.shortest_rtt = short_rtt;
+  }
+
+  void time_read(HalfFlow& asker, const Observation& packet, Arrival& arrival) {
     const Psn psn(packet.psn);
-    if (traits.is(kReadResponse) && !asker.messages.empty()) {
-      Message* read = asker.messages.find(psn);
-      if (read && read->verb == Verb::read) {
-        if (read->first_response == 0) {
-          read->first_response = packet.time;
-          if (!read->sent_twice && packet.time >= read->start_time && read->first == psn)
-            add_sample(connection.times.read_first, packet.time - read->start_time);
-        }
-        const bool last = read->end == psn + 1u;
-        if (last && !read->sent_twice && packet.time >= read->start_time)
-          add_sample(connection.times.read, packet.time - read->start_time);
-      }
-    }
-    while (!asker.messages.empty()) {
-      const Message& message = asker.messages.front();
-      if (!message.whole || distance(message.end, psn + 1u) < 0) break;
-      const bool answered_here = message.verb != Verb::read || message.end == psn + 1u;
-      if (answered_here && message.started && !message.sent_twice &&
-          packet.time >= message.start_time)
-        add_sample(connection.times.message, packet.time - message.start_time);
-      asker.messages.pop();
-    }
+    Message* read = asker.waiting.find(psn);
+    if (!read || read->verb != Verb::read) return;
+    arrival.answers_frame = read->last_frame;
+    arrival.answers_time = read->last_time;
+    if (read->sent_twice || packet.time < read->start_time) return;
+    const u64 passed = packet.time - read->start_time;
+    if (!read->answering && read->first == psn) sample(asker, Times::read_first, passed);
+    read->answering = true;
+    if (read->end == psn + 1u) sample(asker, Times::read, passed);
+  }
+
+  void complete(HalfFlow& asker, const Message& message, const Observation& packet) {
+    if (message.verb == Verb::read && asker.reads_outstanding > 0) asker.reads_outstanding--;
+    const bool answered_here = message.verb != Verb::read || message.end == Psn(packet.psn) + 1u;
+    if (!answered_here || !message.started || message.sent_twice ||
+        packet.time < message.start_time)
+      return;
+    const u64 passed = packet.time - message.start_time;
+    sample(asker, Times::message, passed);
+    message_times_.add(message.verb, message.bytes, passed);
   }
 
   // --- pairing
@@ -416,11 +575,9 @@ class Tracker {
       found = id;
     };
     pairing_.candidates(flow.key, packet.psn, consider);
-    const Syndrome syndrome(packet.syndrome());
-    if (traits.is(kAcknowledge) && syndrome.is_nak())
+    if (traits.is(kAcknowledge) && Syndrome(packet.syndrome()).is_nak())
       pairing_.candidates(flow.key, (packet.psn - 1) & 0xff'ffff, consider);
-    if (found == 0 || unclear) return;
-    join(flow, flows_.at(found), Evidence::psn);
+    if (found != 0 && !unclear) join(flow, flows_.at(found), Evidence::psn);
   }
 
   void join(HalfFlow& one, HalfFlow& other, Evidence evidence) {
@@ -431,39 +588,102 @@ class Tracker {
     one.partner = other.id;
     other.partner = one.id;
     one.connection = other.connection = connection.id;
-    const u16 mtu = std::max(one.path_mtu, other.path_mtu);
-    if (mtu != 0 && one.path_mtu == 0) set_mtu(one, mtu);
-    if (mtu != 0 && other.path_mtu == 0) set_mtu(other, mtu);
+    const u16 mtu = std::max(one.requests.path_mtu, other.requests.path_mtu);
+    if (mtu != 0 && one.requests.path_mtu == 0) set_mtu(one, mtu);
+    if (mtu != 0 && other.requests.path_mtu == 0) set_mtu(other, mtu);
+  }
+
+  void separate(HalfFlow& one, HalfFlow& other) {
+    connections_[one.connection - 1].broken = true;
+    one.partner = other.partner = 0;
+    one.connection = other.connection = 0;
   }
 
   void weigh_pair(HalfFlow& flow, HalfFlow& partner, Psn psn) {
     Connection& connection = connections_[flow.connection - 1];
-    const bool fits = partner.requests.started() && distance(psn, partner.requests.next()) > -64 &&
-                      distance(psn, partner.requests.next()) < (1 << 16);
-    if (fits) {
+    const i32 behind = distance(psn, partner.requests.next());
+    if (partner.requests.started() && behind > -64 && behind < (1 << 16)) {
       connection.support++;
       return;
     }
     connection.contradictions++;
-    if (connection.evidence == Evidence::cm || connection.contradictions < 8 ||
-        connection.contradictions < connection.support)
-      return;
-    connection.broken = true;
-    flow.partner = partner.partner = 0;
-    flow.connection = partner.connection = 0;
+    if (connection.evidence != Evidence::cm && connection.contradictions >= 8 &&
+        connection.contradictions >= connection.support) {
+      samples_.flush(connections_);
+      separate(flow, partner);
+    }
   }
 
-  // Two hosts that talk through one QP each need no further proof.
-  void pair_lonely() {}
+  // The communication manager gives the QP of `key` to a new connection.
+  void start_over(const HalfFlowKey& key) {
+    const u32 id = flows_.find(key, hash(key));
+    if (id == 0) return;
+    HalfFlow& flow = flows_.at(id);
+    flow.requests.restart_epoch(id, settlements_);
+    flow.responses.forget();
+    flow.waiting.clear();
+    flow.sending = false;
+    flow.open_read_length = 0;
+    if (HalfFlow* partner = partner_of(flow)) {
+      // The old connection stays in the report; the half-flow goes to the new one.
+      flow.partner = partner->partner = 0;
+      flow.connection = partner->connection = 0;
+    }
+  }
 
+  void join_expected(const HalfFlowKey& key) {
+    const auto expected = expected_pairs_.find(key);
+    if (expected == expected_pairs_.end()) return;
+    const u32 one = flows_.find(key, hash(key));
+    const u32 other = flows_.find(expected->second, hash(expected->second));
+    if (one == 0 || other == 0) return;
+    if (flows_.at(one).partner == 0 && flows_.at(other).partner == 0)
+      join(flows_.at(one), flows_.at(other), Evidence::cm);
+  }
+
+  // Two hosts that talk through one QP each, and no more, need no further proof.
+  void pair_lonely() {
+    std::map<std::pair<u64, u8>, std::pair<u32, u32>> lonely;  // hosts, version: id, how many
+    const auto hosts = [](const HalfFlowKey& key) {
+      return std::pair(u64{key.source} << 32 | key.destination, key.version());
+    };
+    for (u32 id = 1; id <= flows_.size(); id++) {
+      const HalfFlow& flow = flows_.at(id);
+      if (flow.key.dest_qp() <= 1 || flow.service == static_cast<u8>(Service::ud)) continue;
+      auto& [known, count] = lonely[hosts(flow.key)];
+      known = id;
+      count++;
+    }
+    for (const auto& [key, one] : lonely) {
+      HalfFlow& flow = flows_.at(one.first);
+      const auto other = lonely.find({key.first >> 32 | key.first << 32, key.second});
+      if (one.second != 1 || flow.partner != 0 || other == lonely.end()) continue;
+      HalfFlow& back = flows_.at(other->second.first);
+      if (other->second.second == 1 && back.partner == 0 && back.service == flow.service &&
+          &back != &flow)
+        join(flow, back, Evidence::only_pair);
+    }
+  }
+
+ public:
+  /// Message completion times of the whole trace, by verb and size.
+  const MessageTimes& message_times() const { return message_times_; }
+
+ private:
   FlowTable flows_;
-  RecentPackets recent_;
+  History history_;
   PairingIndex pairing_;
   std::vector<Connection> connections_;
+  Samples samples_;
+  MessageTimes message_times_;
+  CmExchanges cm_;
+  CnpScopes cnp_scopes_;
+  BinClock clock_;
+  std::unordered_map<HalfFlowKey, HalfFlowKey, KeyHash> expected_pairs_;
   Settlements settlements_;
   u64 max_flows_;
   u64 untracked_packets_ = 0;
-  static constexpr std::size_t kPrefetched = 256;
+  static constexpr u32 kBinned = 64;  // packets before a half-flow gets bins
 };
 
 }  // namespace roce::flow

@@ -83,7 +83,9 @@ struct SettledEpisode {
   u32 packets = 0;     // sent again in it
   u64 start_time = 0;  // of the first packet sent again, nanoseconds
   u64 start_frame = 0;
-  u64 silence = 0;  // before it, nanoseconds
+  u64 silence = 0;    // before it, nanoseconds
+  u64 reaction = 0;   // from the NAK or RNR NAK to it, nanoseconds; 0 without one
+  u32 rnr_timer = 0;  // that the RNR NAK asked for, nanoseconds
 };
 
 }  // namespace roce::flow

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a half-flow went over time: counts per bin, in bins that double, so that memory is bounded.
+//
+// Counters only grow, so nothing is counted here: when a packet falls into another bin than the one
+// before it, the counters' values are noted.
+
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "roce/wire/bytes.hpp"
+
+namespace roce::flow {
+
+/// Counters of a half-flow at the end of a bin, from the start of the trace.
+struct BinTotals {
+  u64 wire_bytes = 0;
+  u64 payload_bytes = 0;
+  u32 packets = 0;
+  u32 retransmissions = 0;
+  u32 ce = 0;
+  u32 cnps = 0;
+};
+
+/// The width of all bins of a trace: a power of two nanoseconds, that doubles when the trace would
+/// need more than kMostBins.
+class BinClock {
+ public:
+  static constexpr u32 kMostBins = 128;
+
+  /// Takes the time of a packet. The first one starts the clock.
+  void advance(u64 time) {
+    if (!started_) {
+      started_ = true;
+      start_ = time;
+    }
+    while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
+  }
+  u32 bin(u64 time) const {
+    return time > start_ ? static_cast<u32>((time - start_) >> shift_) : 0;
+  }
+  unsigned shift() const { return shift_; }
+  u64 width() const { return u64{1} << shift_; }
+  u64 start() const { return start_; }
+
+ private:
+  u64 start_ = 0;
+  unsigned shift_ = 20;  // 1.05 ms
+  bool started_ = false;
+};
+
+class TimeBins {
+ public:
+  struct Bin {
+    u32 number = 0;  // of the clock's bins
+    BinTotals totals;
+  };
+
+  /// The counters stood at `totals` when bin `number` ended.
+  void note(u32 number, const BinTotals& totals, unsigned shift) {
+    widen(shift);
+    if (!bins_.empty() && bins_.back().number >= number) {
+      bins_.back().totals = totals;
+      return;
+    }
+    bins_.push_back({number, totals});
+  }
+
+  /// Bins in order, at the width of `shift`; those in which nothing happened are left out.
+  const std::vector<Bin>& at(unsigned shift) {
+    widen(shift);
+    return bins_;
+  }
+
+ private:
+  void widen(unsigned shift) {
+    if (bins_.empty() || shift <= shift_) {
+      shift_ = std::max(shift_, shift);
+      return;
+    }
+    const unsigned by = shift - shift_;
+    shift_ = shift;
+    std::size_t kept = 0;
+    for (const Bin& bin : bins_) {
+      const u32 number = by < 32 ? bin.number >> by : 0;
+      if (kept > 0 && bins_[kept - 1].number == number) kept--;
+      bins_[kept++] = {number, bin.totals};
+    }
+    bins_.resize(kept);
+  }
+
+  std::vector<Bin> bins_;
+  unsigned shift_ = 0;
+};
+
+}  // namespace roce::flow
