@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <variant>
 
 #include "report/describe.hpp"

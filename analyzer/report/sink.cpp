@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 namespace rocetrace {
@@ -101,8 +102,7 @@ void Sink::flush() {
 void Sink::long_text(std::string_view text) {
   flush();
   if (text.size() > kBufferSize / 2) return write(text.data(), text.size());
-  std::memcpy(at_, text.data(), text.size());
-  at_ += text.size();
+  at_ = std::copy(text.begin(), text.end(), at_);
 }
 
 void Sink::commit() {

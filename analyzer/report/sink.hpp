@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,8 +38,7 @@ class Sink {
   }
   void text(std::string_view text) {
     if (text.size() > room()) return long_text(text);
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    at_ = std::copy(text.begin(), text.end(), at_);
   }
   template <std::integral T>
   void number(T value) {
