@@ -114,6 +114,19 @@ Analysis::Verdict Analysis::verdict(const Record& record) const {
   return record.episode < episodes_.size() ? episodes_[record.episode] : Verdict{};
 }
 
+const Record* Analysis::find_first(uint32_t frame) const {
+  const auto at =
+      std::lower_bound(records_.begin(), records_.end(), frame,
+                       [](const Record& record, uint32_t wanted) { return record.frame < wanted; });
+  return at != records_.end() && at->frame == frame ? &*at : nullptr;
+}
+
+std::optional<uint32_t> Analysis::source_qp(const Record& record) const {
+  const u32 partner = tracker_.flows().at(record.half_flow).partner;
+  if (partner == 0) return std::nullopt;
+  return tracker_.flows().at(partner).key.dest_qp();
+}
+
 uint32_t Analysis::message_length(const Record& record) const {
   // A response is part of a message that the other half-flow asked for.
   const flow::HalfFlow& own = tracker_.flows().at(record.half_flow);
@@ -162,6 +175,7 @@ void Analysis::observe_request(const Sighted& sighted, Record& record) {
     notes.message_open = notes.nak_pending = false;
   }
   if (record.packet_class == PacketClass::none) return;  // datagrams are messages by themselves
+  record.verb = flow::kTraits[sighted.seen.opcode].verb;
   place_in_message(sighted, record, notes);
   if (!repairs(sighted.seen.opcode)) return;
   if (notes.nak_pending && record.packet_class == PacketClass::retransmission &&
@@ -209,6 +223,7 @@ void Analysis::place_in_message(const Sighted& sighted, Record& record, Notes& n
   }
 
   if (traits.is(flow::kStarts) || !notes.message_open) {
+    notes.message_time = traits.is(flow::kStarts) ? seen.time : 0;
     notes.messages.push_back(seen.has(flow::kHasDmaLength) ? seen.dma_length : 0);
     notes.offset = 0;
     notes.offset_known = traits.is(flow::kStarts);
@@ -235,6 +250,7 @@ void Analysis::wait_for_answer(const Sighted& sighted, Record& record, Notes& no
                    record.packet_class == PacketClass::retransmission,
                    seen.payload_size,
                    seen.time,
+                   notes.message_time,
                    &record};
   if (at < notes.waiting.size() && notes.waiting[at].psn == psn) {
     Record& before = *notes.waiting[at].record;
@@ -270,6 +286,9 @@ bool Analysis::answer_before(Notes& notes, Psn psn, uint32_t frame) {
     Waiting& entry = notes.waiting[notes.head];
     entry.record->answer = frame;
     sent_twice = sent_twice || entry.sent_twice;
+    if (entry.sent_twice && (entry.record->flags & kHasMessage)) {
+      notes.resent_message = entry.record->message;
+    }
     notes.waiting_bytes -= entry.payload;
   }
   // The answered ones are dropped when they are most of the list.
@@ -279,6 +298,14 @@ bool Analysis::answer_before(Notes& notes, Psn psn, uint32_t frame) {
     notes.head = 0;
   }
   return sent_twice;
+}
+
+/// Times a message whose last packet was answered, unless any of it was sent twice.
+void Analysis::finish_message(const Waiting& last, u64 time, Record& record, const Notes& asker) {
+  const bool known = (last.record->flags & kHasMessage) && last.message_time != 0;
+  if (!last.ends || !known || asker.resent_message == last.record->message) return;
+  record.flags |= kMessageTime;
+  record.interval = time - std::min(time, last.message_time);
 }
 
 void Analysis::observe_response(const Sighted& sighted, Record& record) {
@@ -298,6 +325,7 @@ void Analysis::observe_response(const Sighted& sighted, Record& record) {
     answer_before(asker, read.psn, record.frame);
     record.answer = read.record->frame;
     record.message = read.record->message;
+    record.verb = flow::Verb::read;
     record.flags |= kHasMessage;
     if (own.path_mtu != 0 || psn == read.psn) {
       record.offset =
@@ -310,6 +338,7 @@ void Analysis::observe_response(const Sighted& sighted, Record& record) {
       record.delay = since(read.time);
     }
     answer_before(asker, psn + 1u, record.frame);
+    finish_message(read, seen.time, record, asker);
     return;
   }
 
@@ -341,11 +370,13 @@ void Analysis::observe_response(const Sighted& sighted, Record& record) {
   const bool sent_twice = answer_before(asker, psn + 1u, record.frame);
   record.answer = last.record->frame;
   record.message = last.record->message;
+  record.verb = last.record->verb;
   record.flags |= last.record->flags & kHasMessage;
   if (!sent_twice && last.psn == psn) {
     record.flags |= kAckTime;
     record.delay = since(last.time);
   }
+  if (last.psn == psn) finish_message(last, seen.time, record, asker);
 }
 
 void Analysis::observe_cnp(const Sighted& sighted, Record& record) {

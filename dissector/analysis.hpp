@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "roce/flow/tracker.hpp"
@@ -15,7 +16,7 @@
 namespace dissector {
 
 /// Which of a record's times and links are there.
-enum RecordFlag : uint8_t {
+enum RecordFlag : uint16_t {
   kHasMessage = 1 << 0,
   kHasOffset = 1 << 1,
   kAckTime = 1 << 2,         // `delay`: from the request to this ACK
@@ -23,7 +24,8 @@ enum RecordFlag : uint8_t {
   kNakDelay = 1 << 4,        // `delay`: from the packet `related` to this NAK
   kNakReaction = 1 << 5,     // `delay`: from the NAK `related` to this resend
   kHasCnpInterval = 1 << 6,  // `interval`
-  kCeToCnp = 1 << 7          // `delay`: from the CE mark before this CNP
+  kCeToCnp = 1 << 7,         // `delay`: from the CE mark before this CNP
+  kMessageTime = 1 << 8      // `interval`: from the message's first packet to its answer
 };
 
 /// One RoCE packet. Frame numbers are 0 where there is none; times are nanoseconds.
@@ -43,7 +45,8 @@ struct Record {
   uint32_t outstanding = 0;        // request packets without an answer, this one included
   uint32_t outstanding_bytes = 0;  // and their payload
   uint16_t bth_offset = 0;         // in the data source: tells packets of one frame apart
-  uint8_t flags = 0;               // RecordFlag
+  uint16_t flags = 0;              // RecordFlag
+  roce::flow::Verb verb{};         // of the request, or of the one that is answered
   roce::flow::PacketClass packet_class{};
   roce::flow::StreamKind stream{};
   IcrcStatus icrc{};
@@ -83,9 +86,16 @@ class Analysis {
     return tracker_.flows().at(record.half_flow);
   }
 
+  /// The QP that sends what this half-flow carries, where it is known.
+  std::optional<uint32_t> source_qp(const Record& record) const;
+  /// The first record of a frame, or null.
+  const Record* find_first(uint32_t frame) const;
+
   roce::net::AddressTable& addresses() { return addresses_; }
 
  private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
   /// A request packet that has no answer yet.
   struct Waiting {
     roce::Psn psn;
@@ -94,6 +104,7 @@ class Analysis {
     bool sent_twice = false;
     uint32_t payload = 0;
     uint64_t time = 0;
+    uint64_t message_time = 0;  // of the first packet of its message; 0 unknown
     Record* record = nullptr;
   };
   /// What is remembered of a half-flow beside the tracker.
@@ -105,6 +116,8 @@ class Analysis {
     bool message_open = false;
     bool offset_known = false;
     uint32_t offset = 0;
+    uint64_t message_time = 0;  // of its first packet; 0 unknown
+    uint32_t resent_message = kNone;
     roce::Psn nak_psn;
     bool nak_pending = false;
     uint32_t nak_frame = 0;
@@ -124,6 +137,8 @@ class Analysis {
   void place_in_message(const Sighted& sighted, Record& record, Notes& notes);
   static void wait_for_answer(const Sighted& sighted, Record& record, Notes& notes);
   static std::size_t position(const Notes& notes, roce::Psn psn);
+  static void finish_message(const Waiting& last, uint64_t time, Record& record,
+                             const Notes& asker);
   static bool answer_before(Notes& notes, roce::Psn psn, uint32_t frame);
 
   roce::net::AddressTable addresses_;

@@ -78,7 +78,7 @@ bool dissect_own(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, unsigned v
 
   col_set_str(pinfo->cinfo, COL_PROTOCOL, "RoCE");
   proto_tree* const inner = add_packet(tvb, pinfo, tree, sighted, icrc);
-  if (record) add_verdict(inner, tvb, pinfo, file(), *record);
+  if (record) add_verdict(inner, tvb, pinfo, file(), *record, sighted.seen);
   const bool summarized = preferences().info_column && sighted.is_roce() && pinfo->cinfo;
   if (summarized) write_summary(pinfo, sighted, file(), record);
   if (record && record->half_flow != 0) tap_packet(pinfo, sighted, *record);

@@ -49,6 +49,8 @@ enum class Own : uint8_t {
   icrc_expected,
   stream,
   half_flow,
+  source_qp,
+  qp,
   message,
   message_offset,
   message_length,
@@ -63,6 +65,7 @@ enum class Own : uint8_t {
   acked_in,
   ack_rtt,
   read_rtt,
+  message_time,
   original,
   resent_in,
   nak_cause,
@@ -74,7 +77,7 @@ enum class Own : uint8_t {
   cnp_interval,
   ce_to_cnp,
 };
-inline constexpr std::size_t kOwnCount = 37;
+inline constexpr std::size_t kOwnCount = 40;
 
 enum class Tree : uint8_t { packet, grh, bth, extended, syndrome, mad, icrc, analysis };
 inline constexpr std::size_t kTreeCount = 8;

@@ -7,6 +7,7 @@
 #include "fields.hpp"
 #include "file.hpp"
 #include "hook.hpp"
+#include "statistics.hpp"
 
 // A constant at namespace scope would not be exported: it has to be declared first.
 extern "C" {
@@ -51,6 +52,7 @@ void register_protocol() {
   g_registered.follow_tap = register_tap("roce_follow");
   g_registered.v2 = register_dissector("roce", dissect_v2, g_registered.proto);
   g_registered.v1 = register_dissector("roce.v1", dissect_v1, g_registered.proto);
+  register_statistics(g_registered.proto);
   register_init_routine([] {
     start_file();
     hook_tables();
@@ -61,6 +63,7 @@ void register_protocol() {
 
 void hand_off() {
   remember_in_tree();
+  register_opcode_statistics();
 }
 
 }  // namespace

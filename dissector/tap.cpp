@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The record is not built by a constructor that could throw: it lies in Wireshark's own memory.
+
 #include "tap.hpp"
 
 #include <new>
@@ -37,6 +39,7 @@ void tap_packet(packet_info* pinfo, const Sighted& sighted, const Record& record
              to_wireshark(pinfo->pool, sighted.destination),
              sighted.packet.payload(),
              file().stream(record),
+             file().source_qp(record).value_or(sighted.seen.source_qp),
              verdict.cause,
              verdict.place};
   tap_queue_packet(registered().tap, pinfo, tapped);

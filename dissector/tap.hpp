@@ -15,6 +15,7 @@ struct Tapped {
   address source, destination;
   roce::Bytes payload;  // as captured
   uint32_t stream = 0;
+  uint32_t source_qp = 0;  // 0 unknown
   roce::flow::Cause cause{};
   roce::flow::Place place{};
 };

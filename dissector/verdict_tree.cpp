@@ -75,6 +75,16 @@ void add_class(Adder& add, packet_info* pinfo, const Analysis& file, const Recor
   if (verdict.packets != 0) add.number(Own::episode_packets, verdict.packets);
 }
 
+void add_queue_pairs(Adder& add, const Analysis& file, const Record& record,
+                     const flow::Observation& seen) {
+  proto_item_set_hidden(add.number(Own::qp, seen.dest_qp));
+  std::optional<uint32_t> source = file.source_qp(record);
+  if (!source && seen.source_qp != 0) source = seen.source_qp;
+  if (!source) return;
+  add.number(Own::source_qp, *source);
+  proto_item_set_hidden(add.number(Own::qp, *source));
+}
+
 void add_message(Adder& add, const Analysis& file, const Record& record) {
   if (!(record.flags & kHasMessage)) return;
   add.number(Own::message, record.message);
@@ -99,6 +109,7 @@ void add_response(Adder& add, packet_info* pinfo, const Record& record, proto_it
   add.frame(Own::acks, record.answer);
   if (record.flags & kAckTime) add.time(Own::ack_rtt, record.delay);
   if (record.flags & kReadTime) add.time(Own::read_rtt, record.delay);
+  if (record.flags & kMessageTime) add.time(Own::message_time, record.interval);
   if (record.flags & kNakDelay) {
     add.frame(Own::nak_cause, record.related);
     add.time(Own::nak_delay, record.delay);
@@ -108,7 +119,7 @@ void add_response(Adder& add, packet_info* pinfo, const Record& record, proto_it
 }  // namespace
 
 void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
-                 const Record& record) {
+                 const Record& record, const flow::Observation& seen) {
   if (record.half_flow == 0) return;
   proto_item* top = nullptr;
   proto_tree* const inner =
@@ -117,6 +128,7 @@ void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Anal
   Adder add(inner, tvb);
   add.number(Own::stream, file.stream(record));
   add.number(Own::half_flow, record.half_flow);
+  add_queue_pairs(add, file, record, seen);
   add_class(add, pinfo, file, record);
   if (record.missing > 0) add.number(Own::missing, record.missing);
   add.frame(Own::original, record.original);

@@ -8,6 +8,6 @@
 namespace dissector {
 
 void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
-                 const Record& record);
+                 const Record& record, const roce::flow::Observation& seen);
 
 }  // namespace dissector
