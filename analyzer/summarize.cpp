@@ -95,14 +95,21 @@ ResponseSummary responses_of(const HalfFlow& flow) {
   return row;
 }
 
+// CE marks are counted apart, so the codepoint that their senders set is too high by them.
 EcnCounts ecn_of(const HalfFlow& flow) {
   std::array<u64, 4> by_codepoint{};
   if (flow.rare_state)
     for (const auto& tos : flow.rare_state->tos) by_codepoint[tos.value & 3u] += tos.count;
+  u64 marked = flow.ce_marked;
+  for (const std::size_t codepoint : {2u, 1u, 0u}) {
+    const u64 taken = std::min(marked, by_codepoint[codepoint]);
+    by_codepoint[codepoint] -= taken;
+    marked -= taken;
+  }
   return {.not_ect = by_codepoint[0],
           .ect1 = by_codepoint[1],
           .ect0 = by_codepoint[2],
-          .ce = by_codepoint[3]};
+          .ce = flow.ce_marked};
 }
 
 // DSCP, ECN, VLANs, source ports and CNPs.
@@ -128,7 +135,7 @@ void fill_markings(const HalfFlow& flow, HalfFlowRow& row) {
   std::ranges::sort(row.dscp, {}, &ValueCount::value);
   for (const auto& vlan : rare->vlans) row.vlans.push_back(vlan.value & 0x0fff);
   std::ranges::sort(row.vlans);
-  row.vlans.erase(std::ranges::unique(row.vlans).begin(), row.vlans.end());
+  row.vlans.erase(std::unique(row.vlans.begin(), row.vlans.end()), row.vlans.end());
   row.cnp.packets = rare->cnp.packets;
   row.cnp.interval = distribution(rare->cnp.intervals);
 }

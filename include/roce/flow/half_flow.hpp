@@ -48,15 +48,18 @@ class Tally {
 
 /// What the IP and Ethernet headers of a half-flow's packets say: nearly always the same.
 struct Marking {
-  u8 tos = 0;  // DSCP << 2 | ECN
+  u8 tos = 2;  // DSCP << 2 | ECN
   u8 has = 0;  // 1: a VLAN tag, 2: a source port
   u16 vlan = 0;
   u16 source_port = 0;
   u16 zero = 0;
 
   static constexpr u8 kVlan = 1, kSourcePort = 2;
-  static constexpr Marking of(const Observation& packet) {
-    return {packet.tos,
+  /// A CE mark is no other marking: the codepoint is taken over from `before`.
+  static constexpr Marking of(const Observation& packet, Marking before) {
+    const u8 tos =
+        packet.ecn() == 3 ? static_cast<u8>((packet.tos & 0xfc) | (before.tos & 3)) : packet.tos;
+    return {tos,
             static_cast<u8>((packet.has(kHasVlan) ? kVlan : 0) |
                             (packet.has(kHasSourcePort) ? kSourcePort : 0)),
             packet.vlan, packet.source_port, 0};
@@ -139,6 +142,7 @@ struct alignas(64) HalfFlow {
   u64 first_frame = 0;
   u64 last_ce_time = 0;
   u32 ces_since_cnp = 0;
+  u32 ce_marked = 0;      // packets; counted apart from `marking`, since they come and go
   u32 marking_since = 0;  // packets_low when `marking` began
   u32 id = 0;
   u32 unpaired_requests = 0;

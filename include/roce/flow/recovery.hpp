@@ -115,14 +115,10 @@ struct Run {
   RangeList<PsnRange, 8> skipped;  // between them, not seen in this run
   u64 start_time = 0;              // nanoseconds; of a restart
   bool resent = false;             // it is a restart, not the first transmission
-  bool answered = false;           // a response came during it,
-  Psn last_answer;                 // this one last
 
   /// Whether the run passed over `psn`, seen or not.
   bool reached(Psn psn) const { return distance(first, psn) >= 0 && distance(psn, next) > 0; }
   bool saw(Psn psn) { return reached(psn) && skipped.find(psn) == nullptr; }
-  /// Whether the responder answered `psn` or later while the run went on.
-  bool had_answer_over(Psn psn) const { return answered && distance(psn, last_answer) >= 0; }
   void advance(Psn psn, u32 width) {
     const i32 skip = distance(next, psn);
     if (skip > 0) skipped.add({next, static_cast<u32>(skip)});
@@ -143,10 +139,11 @@ struct NakMemory {
 struct Episode {
   SettledEpisode result;
   Psn restart;
-  Psn sent_to;                         // after the furthest PSN sent again so far
-  Psn old_end;                         // what had been sent before the restart
-  bool seen_before = false;            // the run before it held the restart PSN
-  bool would_be_missed = false;        // had it been lost behind the tap, a NAK would have said so
+  Psn sent_to;                   // after the furthest PSN sent again so far
+  Psn old_end;                   // what had been sent before the restart
+  bool seen_before = false;      // the run before it held the restart PSN
+  u32 answers_over = 0;          // of the latest two answers, how many covered the restart PSN
+  bool would_be_missed = false;  // had it been lost behind the tap, a NAK would have said so
   bool earlier_copy_answered = false;  // but nothing is known of the latest
   bool only_missing = true;            // nothing that was seen before came again
   bool cause_open = false;             // timeout or selective
@@ -196,20 +193,11 @@ struct Recovery {
   u16 run_ip_id = 0;  // of the latest packet sent again
   u64 run_time = 0;   // and its time
   u64 capture_loss_time = 0;
-  std::array<Psn, 4> last_acks{};
-  u32 ack_count = 0;
 
-  void note_ack(Psn psn) {
-    last_acks[ack_count++ % last_acks.size()] = psn;
-    run.answered = true;
-    run.last_answer = psn;
-  }
-  /// How many of the latest answers covered `psn`, up to four.
-  u32 acks_over(Psn psn) const {
-    u32 covering = 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(ack_count, last_acks.size()); i++)
-      if (distance(psn, last_acks[i]) >= 0) covering++;
-    return covering;
+  bool any_open() const {
+    return std::any_of(episodes.begin(),
+                       episodes.begin() + static_cast<std::ptrdiff_t>(episode_count),
+                       [](const Episode& episode) { return episode.place_open; });
   }
 };
 

@@ -42,20 +42,23 @@ class RequestStream {
   Arrival observe(const Observation& packet, u32 width, const RequestContext& context,
                   Settlements& out) {
     const Psn psn(packet.psn);
-    if (psn == next_ && started_ && (!recovery_ || quiet())) [[likely]] {
+    if (psn == next_ && started_ && !busy_) [[likely]] {
       note_ip_id(packet);
       next_ = psn + width;
       if (responder_next_ == psn) responder_next_ = next_;
-      if (recovery_) recovery_->run.next = next_;
       packets_++;
       stale_in_a_row_ = 0;
       return {.packet_class = PacketClass::in_order, .stream = StreamKind::request};
     }
-    return observe_unexpected(packet, width, context, out);
+    follow_up();
+    const Arrival arrival = observe_unexpected(packet, width, context, out);
+    note_state();
+    return arrival;
   }
 
   /// The latest packet, with `psn`, was damaged on its way to the tap: no receiver takes it.
   void damaged(Psn psn) {
+    follow_up();
     Recovery& recovery = trouble();
     if (recovery.run.reached(psn)) recovery.run.skipped.add({psn, 1});
     if (distance(psn, responder_next_) == 1) responder_next_ = psn;
@@ -65,8 +68,9 @@ class RequestStream {
   void acknowledged(Psn psn, u64 time, u32 flow, Settlements& out) {
     if (!started_) return;
     move_una(psn + 1, time);
-    if (!recovery_) return;
-    recovery_->note_ack(psn);
+    answers_ = static_cast<u8>(std::min(answers_ + 1, 2));
+    answer_before_ = std::exchange(last_answer_, psn);
+    if (!open_) return;
     for_open_episodes(flow, out, [&](Episode& episode) {
       if (distance(episode.restart, psn) < 0) return;
       // An answer to what has not been sent again yet cannot be due to the resend. Nor is it when
@@ -83,9 +87,10 @@ class RequestStream {
   void sequence_nak(Psn psn, u64 time, u64 frame, u32 flow, Settlements& out) {
     if (!started_) return;
     move_una(psn, time);
+    follow_up();
     Recovery& recovery = trouble();
     responder_next_ = psn;
-    recovery.sequence_nak = {psn, time, frame, true};
+    recovery.sequence_nak = {psn, time, frame, true, 0};
     if (Hole* hole = recovery.holes.find(psn)) hole->named_by_nak = true;
     for_open_episodes(flow, out, [&](Episode& episode) {
       if (distance(episode.sent_to, psn) > 0 && distance(psn, episode.old_end) > 0)
@@ -99,19 +104,22 @@ class RequestStream {
   void rnr_nak(Psn psn, u64 time, u64 frame, u32 timer) {
     if (!started_) return;
     move_una(psn, time);
+    follow_up();
     trouble().rnr_nak = {psn, time, frame, true, timer};
     responder_next_ = psn;
   }
 
   /// READ responses from `psn` on were skipped at the tap.
   void response_gap(Psn psn, u64 time, u64 frame) {
-    if (started_) trouble().response_gap = {psn, time, frame, true};
+    if (!started_) return;
+    follow_up();
+    trouble().response_gap = {psn, time, frame, true, 0};
   }
 
   /// The expectation that a READ request left was wrong: the path MTU is known now.
   void correct_next(Psn next) {
     next_ = next;
-    if (recovery_ && !recovery_->in_episode) recovery_->run.next = next;
+    if (recovery_ && !recovery_->in_episode) recovery_->run.next = next_;
   }
 
   /// Forgets the sequence: the QP number was given to another QP.
@@ -123,6 +131,8 @@ class RequestStream {
       recovery_->counts = counts;
     }
     started_ = acked_ = false;
+    busy_ = open_ = dirty = false;
+    answers_ = 0;
   }
 
   /// The end of the capture: whatever is open is settled as well as it can be.
@@ -135,6 +145,7 @@ class RequestStream {
       if (episode.place_open) decide(episode, Place::ambiguous);
     }
     settle_episodes(flow, out);
+    note_state();
   }
 
   bool started() const { return started_; }
@@ -181,8 +192,14 @@ class RequestStream {
  private:
   static constexpr u64 kMillisecond = 1'000'000;
 
-  bool quiet() const {
-    return recovery_->holes.empty() && !recovery_->in_episode && recovery_->pending_count == 0;
+  // While nothing is wrong, the run goes on with the stream, and only next_ is kept.
+  void follow_up() {
+    if (recovery_ && !busy_) recovery_->run.next = next_;
+  }
+  void note_state() {
+    if (!recovery_) return;
+    busy_ = !recovery_->holes.empty() || recovery_->in_episode || recovery_->pending_count != 0;
+    open_ = recovery_->any_open();
   }
 
   Recovery& trouble() {
@@ -438,6 +455,7 @@ class RequestStream {
     episode.sent_to = psn;
     episode.old_end = next_;
     episode.seen_before = recovery.run.saw(psn);
+    episode.answers_over = answers_over(psn);
     // A responder asks once: if it did before, its silence now says nothing.
     const bool asked_before = recovery.sequence_nak.frame != 0 && recovery.sequence_nak.psn == psn;
     episode.would_be_missed =
@@ -449,6 +467,7 @@ class RequestStream {
     recovery.run.first = recovery.run.next = psn;
     recovery.run.start_time = time;
     recovery.run.resent = true;
+    answers_ = 0;
     recovery.sequence_nak.valid = recovery.rnr_nak.valid = recovery.response_gap.valid = false;
     recovery.counts.episodes++;
   }
@@ -496,7 +515,7 @@ class RequestStream {
       if (skipped) {
         decide(episode, lost_before_tap);
       } else if (context.answered_alone ? context.answer_time >= recovery.run.start_time
-                                        : recovery.run.had_answer_over(psn)) {
+                                        : had_answer_over(psn)) {
         decide_answered(episode, context);
       } else if (cause == Cause::nak_sequence) {
         decide_named(episode);
@@ -515,11 +534,19 @@ class RequestStream {
     }
   }
 
+  // How many of the latest two answers covered `psn`, whenever they came.
+  u32 answers_over(Psn psn) const {
+    return acked_ ? u32{distance(psn, last_answer_) >= 0} + u32{distance(psn, answer_before_) >= 0}
+                  : 0;
+  }
+  // Whether the responder answered `psn` or later since the last restart.
+  bool had_answer_over(Psn psn) const { return answers_ > 0 && distance(psn, last_answer_) >= 0; }
+
   // The responder had the packet: its answer was lost or late, or the sender did not wait for it.
   // One answer can have been lost behind the tap; of two, one should have come through.
   // A READ or atomic has but one answer.
   void decide_answered(Episode& episode, const RequestContext& context) {
-    const bool twice = !context.answered_alone && recovery_->acks_over(episode.restart) >= 2;
+    const bool twice = !context.answered_alone && episode.answers_over >= 2;
     decide(episode, twice ? Place::spurious : Place::response);
   }
 
@@ -609,6 +636,7 @@ class RequestStream {
       decided = decided || !episode.place_open;
     }
     if (decided) settle_episodes(flow, out);
+    open_ = recovery_->any_open();
   }
 
   void move_una(Psn una, u64 time) {
@@ -626,8 +654,11 @@ class RequestStream {
       recovery_->capture_loss_time = time;
       return true;
     });
+    follow_up();
+    note_state();
   }
 
+  // One cache line, so that a stream in order needs no other.
   Psn next_, una_, first_;
   bool started_ = false;
   bool acked_ = false;
@@ -642,10 +673,14 @@ class RequestStream {
   bool dirty = false;
 
  private:
+  bool busy_ = false;  // holes, an episode under way, or packets that may be late
+  bool open_ = false;  // an episode waits for its place
+  u8 answers_ = 0;     // since the last restart, up to 2
+  Psn last_answer_, answer_before_;
   std::unique_ptr<Recovery> recovery_;
-  u64 packets_ = 0;
-  u64 messages_ = 0;
-  Psn responder_next_;  // what a responder at the tap, that takes packets in order only, expects
+  u32 packets_ = 0;
+  u32 messages_ = 0;
+  Psn responder_next_;  // what a responder at the tap that takes packets in order only expects
   static constexpr u8 kStaleSequence = 8;
 };
 

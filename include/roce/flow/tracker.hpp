@@ -146,7 +146,7 @@ class Tracker {
     flow.first_time = packet.time;
     flow.first_frame = packet.frame;
     flow.last_time = packet.time;
-    flow.marking = Marking::of(packet);
+    flow.marking = Marking::of(packet, {});
     if (!expected_pairs_.empty()) join_expected(key);
     return flow.id;
   }
@@ -179,7 +179,7 @@ class Tracker {
     clock_.advance(packet.time);
     if (clock_.bin(packet.time) != clock_.bin(flow.last_time) && flow.packets_low >= kBinned)
       flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
-    const Marking marking = Marking::of(packet);
+    const Marking marking = Marking::of(packet, flow.marking);
     if (marking != flow.marking) {
       flow.flush_marking();
       flow.marking = marking;
@@ -195,6 +195,7 @@ class Tracker {
     if (packet.ecn() == 3) {
       flow.last_ce_time = packet.time;
       flow.ces_since_cnp++;
+      flow.ce_marked++;
     }
     if (packet.has(kIcrcGood)) flow.icrc_good++;
     if (packet.has(kIcrcBad)) flow.rare().icrc_bad++;
@@ -203,13 +204,12 @@ class Tracker {
   static BinTotals totals(const HalfFlow& flow) {
     BinTotals now{.wire_bytes = flow.wire_bytes,
                   .payload_bytes = flow.payload_bytes,
-                  .packets = flow.packets_low};
+                  .packets = flow.packets_low,
+                  .ce = flow.ce_marked};
     if (const Recovery* recovery = flow.requests.recovery())
       now.retransmissions = static_cast<u32>(recovery->counts.retransmissions);
     if (flow.rare_state) {
       now.cnps = static_cast<u32>(flow.rare_state->cnp.packets);
-      for (const auto& tos : flow.rare_state->tos)
-        if ((tos.value & 3) == 3) now.ce += static_cast<u32>(tos.count);
     }
     return now;
   }
