@@ -57,11 +57,12 @@ def readable(capture):
     return target
 
 
-def run(arguments, plugin=True, home=None, check=True, timeout=300):
-    """Runs tshark; returns its standard output and standard error."""
+def command_of(arguments, plugin=True, home=None):
+    """What to run, and in which environment."""
     command = []
     environment = {
         "PATH": os.environ["PATH"], "HOME": home or new_home(), "LC_ALL": "C.UTF-8", "TZ": "UTC",
+        "COLORTERM": "truecolor",
         "WIRESHARK_PLUGIN_DIR": os.path.join(folder(), "with" if plugin else "without"),
     }
     if SANITIZER:
@@ -70,11 +71,38 @@ def run(arguments, plugin=True, home=None, check=True, timeout=300):
         environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
     if os.getuid() == 0:
         command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    done = subprocess.run(command + ["tshark", *arguments], env=environment, capture_output=True,
-                          text=True, errors="replace", timeout=timeout)
+    return command + ["tshark", *arguments], environment
+
+
+def run(arguments, plugin=True, home=None, check=True, timeout=300):
+    """Runs tshark; returns its standard output and standard error."""
+    command, environment = command_of(arguments, plugin, home)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True,
+                          errors="replace", timeout=timeout)
     if check and done.returncode != 0:
         raise AssertionError(f"tshark {arguments}: {done.returncode}\n{done.stderr}")
     return done.stdout, done.stderr
+
+
+def run_in_terminal(arguments, home=None):
+    """What tshark writes to a terminal."""
+    command, environment = command_of(arguments, home=home)
+    reader, terminal = os.openpty()
+    with subprocess.Popen(command, env=environment, stdout=terminal,
+                          stderr=subprocess.DEVNULL) as process:
+        os.close(terminal)
+        written = b""
+        while True:
+            try:
+                part = os.read(reader, 65536)
+            except OSError:  # the other side was closed
+                break
+            if not part:
+                break
+            written += part
+        process.wait(timeout=60)
+    os.close(reader)
+    return written.decode(errors="replace")
 
 
 def fields(capture, names, *arguments, plugin=True, passes=2):
