@@ -67,19 +67,25 @@ void note_interface(CaptureInfo& info, InterfaceInfo interface) {
 
 void account(FrameBatch& batch, CaptureInfo& info) {
   if (batch.empty()) return;
+  roce::u64 number = info.packets;
   roce::u64 wire_bytes = 0;
   roce::u64 captured_bytes = 0;
   roce::u64 truncated = 0;
   roce::u64 first = batch.front().time;
   roce::u64 last = first;
   for (Frame& frame : batch) {
-    frame.number = ++info.packets;
+    frame.number = ++number;
     wire_bytes += frame.wire_size;
     captured_bytes += frame.bytes.size();
     truncated += frame.bytes.size() < frame.wire_size;
     first = std::min(first, frame.time);
     last = std::max(last, frame.time);
-    ++info.interfaces[frame.interface].packets;
+  }
+  info.packets = number;
+  if (info.interfaces.size() == 1) {
+    info.interfaces.front().packets += batch.size();
+  } else {
+    for (const Frame& frame : batch) ++info.interfaces[frame.interface].packets;
   }
   info.wire_bytes += wire_bytes;
   info.captured_bytes += captured_bytes;

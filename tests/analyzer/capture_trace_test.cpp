@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -111,6 +112,25 @@ TEST(Capture, FileAndMemoryGiveTheSame) {
     EXPECT_EQ(mapped.info().total_size, octets.size());
     EXPECT_EQ(mapped.info().bytes_read, octets.size());
   }
+}
+
+TEST(Capture, AFileLargerThanTheWindowIsReadWhole) {
+  PcapFile pcap;
+  pcap.begin();
+  const Octets bytes = payload(9000);
+  for (u32 i = 0; i < 8000; ++i) pcap.record(1700000000, i, bytes);
+  const TemporaryFile file(pcap.octets);
+  Capture capture(file.path());
+  FrameBatch batch;
+  u32 frames = 0;
+  while (capture.next(batch)) {
+    for (const Frame& frame : batch) {
+      ASSERT_EQ(frame.time, 1700000000000000000 + frames++ * u64{1000});
+      ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), frame.bytes.begin(), frame.bytes.end()));
+    }
+  }
+  EXPECT_EQ(frames, 8000U);
+  EXPECT_EQ(capture.info().damage_count, 0U);
 }
 
 // Writes to a FIFO in pieces of `piece` bytes while the capture is being read.
