@@ -122,7 +122,8 @@ void write_totals(const Totals& totals, const ReportStyle& style, Sink& out) {
 
 void write_no_roce(const Report& report, const ReportStyle& style, Sink& out) {
   heading("No RoCE in this capture.", style, out);
-  if (report.totals.packets > 0) {
+  if (report.totals.packets == 0) out.text("  It holds no packets at all.\n");
+  if (!report.protocols.empty()) {
     out.text("  It holds:\n");
     Columns table{{{"packets"}, {"share"}, {"what", Columns::Align::left, true}}};
     for (std::size_t i = 0; i < std::min(report.protocols.size(), kOtherRows); ++i) {
@@ -140,8 +141,10 @@ void write_no_roce(const Report& report, const ReportStyle& style, Sink& out) {
       "(tcpdump -i mlx5_0, with a libpcap that knows RDMA sniffing), on a mirror port of the "
       "switch, or at a tap.",
       "The application speaks TCP after all: libvma, NCCL over sockets and iWARP look like TCP.",
-      "A capture filter removed it: 'udp port 4791' alone misses packets with a VLAN tag; use "
-      "'udp port 4791 or (vlan and udp port 4791)', and ether proto 0x8915 for RoCEv1.",
+      "A filter removed it, while capturing or here (--filter, --qp, --host): 'udp port 4791' "
+      "alone "
+      "misses packets with a VLAN tag; use 'udp port 4791 or (vlan and udp port 4791)', and ether "
+      "proto 0x8915 for RoCEv1.",
   };
   for (const std::string_view meaning : kMeanings)
     write_wrapped(out, "    - ", meaning, style.width);

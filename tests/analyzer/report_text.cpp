@@ -108,6 +108,11 @@ TEST(ReportText, NoRoceSaysWhatThereIsAndWhatItMeans) {
                     HasSubstr("Capture on the RDMA device"), HasSubstr("mirror port")));
 }
 
+TEST(ReportText, EmptyCaptureSaysSo) {
+  EXPECT_THAT(text_of({}), AllOf(HasSubstr("No RoCE in this capture."),
+                                 HasSubstr("no packets at all"), HasSubstr("--filter")));
+}
+
 TEST(ReportText, TenThousandHalfFlowsStayReadable) {
   Report report;
   report.totals.packets = report.totals.roce_packets = 1'000'000;
