@@ -174,6 +174,7 @@ struct TroubleCounts {
   u64 duplicate_requests = 0;  // that a responder at the tap had already taken
   std::array<u64, kCauseCount> by_cause{};
   std::array<u64, kPlaceCount> by_place{};
+  std::array<u32, kCauseCount> episodes_by_cause{};
 };
 
 struct Recovery {

@@ -618,6 +618,7 @@ class RequestStream {
       }
       recovery.counts.by_cause[static_cast<std::size_t>(episode.result.cause)] +=
           episode.result.packets;
+      recovery.counts.episodes_by_cause[static_cast<std::size_t>(episode.result.cause)]++;
       recovery.counts.by_place[static_cast<std::size_t>(episode.result.place)] +=
           episode.result.packets;
       episode.result.flow = flow;
