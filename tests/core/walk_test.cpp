@@ -86,6 +86,33 @@ TEST(Walk, EveryEncapsulationSurvivesEveryFlippedByte) {
   }
 }
 
+// The packet inside a tunnel is decoded at fixed offsets where it can be.
+void expect_same(Bytes frame, u32 wire_size, u16 link_type) {
+  AddressTable addresses, slow_addresses;
+  flow::Observation seen, slow;
+  Located at, slow_at;
+  const Sighting sighting = observe_frame(frame, wire_size, link_type, addresses, seen, at);
+  ASSERT_EQ(sighting, observe_slowly(frame, wire_size, link_type, slow_addresses, slow, slow_at));
+  if (sighting != Sighting::roce) return;
+  ASSERT_EQ(seen, slow);
+  ASSERT_EQ(at, slow_at);
+}
+
+TEST(Walk, FastEqualsSlowInEveryEncapsulation) {
+  for (const test::Encapsulation& c : test::encapsulations()) {
+    SCOPED_TRACE(c.name);
+    const u32 wire_size = static_cast<u32>(c.frame.size());
+    for (std::size_t i = 0; i < c.frame.size(); i++) {
+      expect_same(Bytes(c.frame).first(i), wire_size, c.link_type);
+      Buffer changed = c.frame;
+      for (unsigned bit = 0; bit < 8; bit++) {
+        changed[i] = static_cast<u8>(c.frame[i] ^ 1u << bit);
+        expect_same(changed, wire_size, c.link_type);
+      }
+    }
+  }
+}
+
 // --- what the path remembers
 
 Path walked(const Buffer& frame, u32 link_type = 1) {

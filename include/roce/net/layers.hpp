@@ -85,15 +85,24 @@ inline Cursor step_over(Cursor at, Path& path) {
   }
 }
 
+/// The beginning of a frame.
+inline Cursor start(Bytes frame, std::size_t wire_size, u32 link_type) {
+  return {{Space::link_type, link_type}, frame, wire_size, 0};
+}
+
+/// Steps on until what follows is `until`, a BTH, or the end, but at least once.
+inline Cursor walk_until(Next until, Cursor at, Path& path) {
+  for (std::size_t steps = 0; steps < kMaxLayers; steps++) {
+    at = step_over(at, path);
+    if (at.next.space == Space::roce || at.next.space == Space::end || at.next == until) return at;
+  }
+  return at.ended(path, Ending::too_deep);
+}
+
 /// Steps from the link layer to the BTH. `next.space` is `end` if there is none, and `path.ending`
 /// says why; otherwise it is `roce`, and the bytes, perhaps none, start at the BTH.
 inline Cursor walk(Bytes frame, std::size_t wire_size, u32 link_type, Path& path) {
-  Cursor at = {{Space::link_type, link_type}, frame, wire_size, 0};
-  for (std::size_t steps = 0; steps < kMaxLayers; steps++) {
-    at = step_over(at, path);
-    if (at.next.space == Space::roce || at.next.space == Space::end) return at;
-  }
-  return at.ended(path, Ending::too_deep);
+  return walk_until({Space::roce}, start(frame, wire_size, link_type), path);
 }
 
 }  // namespace roce::net

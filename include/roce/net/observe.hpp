@@ -87,9 +87,13 @@ inline void observe_packet(const RocePacket& packet, std::size_t captured, std::
 
 }  // namespace detail
 
-/// Observes what a walk ended at: `at` says Space::roce, `path` how it came there.
+/// Observes what a walk ended at, be it a packet or not; `path` says how it came there.
 inline Sighting observe_end(const Cursor& at, const Path& path, u32 wire_size,
                             AddressTable& addresses, flow::Observation& out, Located& located) {
+  if (at.next.space != Space::roce) {
+    const bool lost = path.ending == Ending::fragment || path.ending == Ending::not_roce_v1;
+    return lost ? Sighting::undecoded : Sighting::not_roce;
+  }
   const RocePacket packet = RocePacket::decode(at.bytes, at.wire_size);
   const bool on_udp = at.next.number == 2;
   if (on_udp && !detail::can_be_roce(packet, at.wire_size)) return Sighting::not_roce_on_4791;
@@ -116,15 +120,11 @@ inline Sighting observe_end(const Cursor& at, const Path& path, u32 wire_size,
   return Sighting::roce;
 }
 
-/// Observes through the walk: any frame, any link type.
+/// Observes by the walk alone: any frame, any link type.
 inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
                                flow::Observation& out, Located& located) {
   Path path;
   const Cursor at = walk(frame, wire_size, link_type, path);
-  if (at.next.space != Space::roce) {
-    const bool lost = path.ending == Ending::fragment || path.ending == Ending::not_roce_v1;
-    return lost ? Sighting::undecoded : Sighting::not_roce;
-  }
   return observe_end(at, path, wire_size, addresses, out, located);
 }
 
@@ -226,6 +226,24 @@ inline bool observe_quickly(Bytes frame, u32 wire_size, AddressTable& addresses,
   return true;
 }
 
+/// Observes what a mirror or an overlay wrapped: walks to the Ethernet frame inside, which most
+/// often has a usual shape again, and on from there if it has not.
+inline Sighting observe_wrapped(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
+                                flow::Observation& out, Located& located) {
+  Path path;
+  Cursor at = walk_until(step::kEthernet, start(frame, wire_size, link_type), path);
+  if (at.next == step::kEthernet) {
+    // Only a tunnel forgets the VLAN outside, as observe_quickly() does.
+    if (!path.has_vlan && observe_quickly(at.bytes, wire_size, addresses, out, located)) {
+      located.network_offset += at.offset;
+      located.bth_offset += at.offset;
+      return Sighting::roce;
+    }
+    at = walk_until({Space::roce}, at, path);
+  }
+  return observe_end(at, path, wire_size, addresses, out, located);
+}
+
 /// Fills `out` from a frame: everything but `time` and `frame`, which are the caller's. `wire_size`
 /// is what the frame had before the capture cut it, `link_type` its interface's LINKTYPE_ number.
 /// Only after Sighting::roce do `out` and `located` mean anything.
@@ -235,7 +253,7 @@ inline Sighting observe_frame(Bytes frame, u32 wire_size, u16 link_type, Address
       observe_quickly(frame, wire_size, addresses, out, located)) [[likely]] {
     return Sighting::roce;
   }
-  return observe_slowly(frame, wire_size, link_type, addresses, out, located);
+  return observe_wrapped(frame, wire_size, link_type, addresses, out, located);
 }
 
 inline Sighting observe_frame(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,

@@ -17,6 +17,8 @@ enum class Space : u8 { end, link_type, ether_type, llc, ip_protocol, udp_port, 
 struct Next {
   Space space = Space::end;
   u32 number = 0;
+
+  constexpr bool operator==(const Next&) const = default;
 };
 
 /// Why the walk ended without a RoCE packet.
