@@ -109,9 +109,10 @@ class Tracker {
       if (ids[i] == 0) continue;
       const HalfFlow& flow = flows_.at(ids[i]);
       if (kTraits[packets[i].opcode].is(kResponse) && flow.partner != 0) {
-        const Message* front = flows_.at(flow.partner).waiting.front_address();
-        __builtin_prefetch(front, 1);
-        __builtin_prefetch(front + 1, 1);
+        if (const Message* front = flows_.at(flow.partner).waiting.front_address()) {
+          __builtin_prefetch(front, 1);
+          __builtin_prefetch(front + 1, 1);
+        }
       }
     }
     for (std::size_t i = 0; i < packets.size(); i++) {
