@@ -42,6 +42,15 @@ constexpr LinkTypeRow kLinkTypes[] = {
     {276, "Linux cooked v2"},
 };
 
+void note_odd_time(CaptureInfo& info, roce::u64 previous, roce::u64 time) {
+  if (time == previous) {
+    ++info.equal_times;
+  } else {
+    ++info.backward_times;
+    info.largest_backward_ns = std::max(info.largest_backward_ns, previous - time);
+  }
+}
+
 }  // namespace
 
 void note_damage(CaptureInfo& info, roce::u64 offset, roce::u64 skipped, std::string what) {
@@ -73,6 +82,7 @@ void account(FrameBatch& batch, CaptureInfo& info) {
   roce::u64 truncated = 0;
   roce::u64 first = batch.front().time;
   roce::u64 last = first;
+  roce::u64 previous = info.packets != 0 ? info.current_time : first - 1;
   for (Frame& frame : batch) {
     frame.number = ++number;
     wire_bytes += frame.wire_size;
@@ -80,8 +90,12 @@ void account(FrameBatch& batch, CaptureInfo& info) {
     truncated += frame.bytes.size() < frame.wire_size;
     first = std::min(first, frame.time);
     last = std::max(last, frame.time);
+    if (frame.time <= previous) [[unlikely]]
+      note_odd_time(info, previous, frame.time);
+    previous = frame.time;
   }
   info.packets = number;
+  info.current_time = previous;
   if (info.interfaces.size() == 1) {
     info.interfaces.front().packets += batch.size();
   } else {

@@ -57,6 +57,10 @@ struct CaptureInfo {
   roce::u64 untimed_packets = 0;          // stored without a time: they get the one before
   std::optional<roce::u64> first_time;    // the earliest and the latest packet,
   std::optional<roce::u64> last_time;     // nanoseconds since the epoch
+  roce::u64 current_time = 0;             // of the packet read last
+  roce::u64 equal_times = 0;              // packets with the time of the one before
+  roce::u64 backward_times = 0;           // packets with a time before that of the one before,
+  roce::u64 largest_backward_ns = 0;      // and by how much at most
   bool cut_short = false;                 // the file ends inside a record, or lost its end
   std::vector<Damage> damages;            // the first kMaxDamages of them
   roce::u64 damage_count = 0;             // all of them
