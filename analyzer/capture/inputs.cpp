@@ -21,8 +21,9 @@
 namespace rocetrace {
 namespace {
 
-// pcap, in micro- and nanoseconds and modified, and pcapng.
-constexpr std::array<u32, 4> kMagics = {0xa1b2c3d4, 0xa1b23c4d, 0xa1b2cd34, 0x0a0d0d0a};
+// pcap, in micro- and nanoseconds, modified, by Ixia in two kinds, and pcapng.
+constexpr std::array<u32, 6> kMagics = {0xa1b2c3d4, 0xa1b23c4d, 0xa1b2cd34,
+                                        0x1c0001ab, 0x1c0001ac, 0x0a0d0d0a};
 
 void sort_by_name(std::vector<std::string>& names) {
   // As file managers do: trace.pcap2 comes before trace.pcap10.

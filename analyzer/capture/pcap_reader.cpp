@@ -32,6 +32,7 @@ struct RecordHeader {
 struct Variant {
   u32 magic;
   bool nanosecond;
+  u8 more_file_header;             // bytes after the usual ones
   std::array<u8, 3> header_sizes;  // of a record, bytes; the most likely first; 0 for none
 };
 
@@ -39,9 +40,11 @@ struct Variant {
 // packet type after the usual four fields) and 28 in Kuznetzov's patched libpcap, 24 under the
 // standard magic in its first version, 20 by one vendor. Wireshark tells them apart by trying, too.
 constexpr Variant kVariants[] = {
-    {0xa1b2c3d4, false, {16, 24, 20}},
-    {0xa1b23c4d, true, {16, 0, 0}},
-    {0xa1b2cd34, false, {24, 28, 0}},
+    {0xa1b2c3d4, false, 0, {16, 24, 20}},
+    {0xa1b23c4d, true, 0, {16, 0, 0}},
+    {0xa1b2cd34, false, 0, {24, 28, 0}},
+    {0x1c0001ab, false, 4, {16, 0, 0}},  // Ixia, captured in software and
+    {0x1c0001ac, false, 4, {16, 0, 0}},  // in hardware: the length of all records follows
 };
 
 template <bool kSwap>
@@ -138,7 +141,8 @@ class PcapReader final : public RecordReader {
 
   void choose_header_size(const Variant& variant) {
     header_size_ = variant.header_sizes[0];
-    const Window window = source_.window(kFileHeaderBytes, kChainBytes);
+    at_ = kFileHeaderBytes + variant.more_file_header;
+    const Window window = source_.window(at_, kChainBytes);
     const auto* const size = std::ranges::find_if(variant.header_sizes, [&](u8 candidate) {
       return candidate != 0 && continues(window.bytes, window.last, candidate);
     });
@@ -313,8 +317,8 @@ class PcapReader final : public RecordReader {
   bool time_known_ = false;  // last_seconds_ is that of a packet
   u32 last_seconds_ = 0;
   std::size_t header_size_ = 16;
-  std::size_t need_ = 0;       // bytes to ask the window for
-  u64 at_ = kFileHeaderBytes;  // offset of the next record, or of the search
+  std::size_t need_ = 0;  // bytes to ask the window for
+  u64 at_ = 0;            // offset of the next record, or of the search
   bool searching_ = false;
   u64 damage_start_ = 0;  // while searching
   bool ended_ = false;

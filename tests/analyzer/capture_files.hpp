@@ -68,6 +68,7 @@ struct PcapFile {
     Writer w{big_endian};
     w.put32(magic).put16(2).put16(minor_version).put32(0).put32(0).put32(snap_length);
     octets = w.put32(link_type).octets;
+    if (magic >> 8 == 0x1c0001) octets.resize(octets.size() + 4);  // Ixia's
     return *this;
   }
   PcapFile& record(u32 seconds, u32 fraction, const Octets& bytes, u32 original = 0) {

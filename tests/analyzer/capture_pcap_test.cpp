@@ -53,7 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
                     PcapFile{.magic = 0xa1b2cd34, .extra_header = 8},
                     PcapFile{.magic = 0xa1b2cd34, .big_endian = true, .extra_header = 8},
                     PcapFile{.magic = 0xa1b2cd34, .extra_header = 12}, PcapFile{.extra_header = 8},
-                    PcapFile{.extra_header = 4}, PcapFile{.link_type = 0x54000001}));
+                    PcapFile{.extra_header = 4}, PcapFile{.magic = 0x1c0001ab},
+                    PcapFile{.magic = 0x1c0001ac, .big_endian = true},
+                    PcapFile{.link_type = 0x54000001}));
 
 TEST(Pcap, OldVersionsMaySwapTheLengths) {
   PcapFile file{.minor_version = 2};
@@ -94,6 +96,18 @@ TEST(Pcap, TimeMayGoAnywhere) {
     EXPECT_EQ(seen[i].time, times[i] * u64{1000000000} + 5000);
   }
   EXPECT_TRUE(capture.info().damages.empty());
+}
+
+TEST(Pcap, EqualAndBackwardTimesAreCountedAcrossBatches) {
+  PcapFile file;
+  file.begin();
+  for (u32 i = 0; i < 600; ++i) file.record(kNoon, i / 2, payload(60));
+  file.record(kNoon, 99, payload(60)).record(kNoon, 100, payload(60));
+  Capture capture(file.octets, "memory");
+  EXPECT_EQ(read_all(capture).size(), 602U);
+  EXPECT_EQ(capture.info().equal_times, 300U);
+  EXPECT_EQ(capture.info().backward_times, 1U);
+  EXPECT_EQ(capture.info().largest_backward_ns, 200000U);
 }
 
 TEST(Pcap, AFileThatIsNoCaptureIsRefused) {
