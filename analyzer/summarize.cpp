@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host_rows.hpp"
+
 namespace rocetrace {
 
 using roce::flow::Cause;
@@ -13,6 +15,7 @@ using roce::flow::Place;
 using roce::flow::RareState;
 using roce::flow::Times;
 using roce::flow::TroubleCounts;
+using roce::flow::Verb;
 
 namespace {
 
@@ -52,6 +55,17 @@ PlaceCounts places(const TroubleCounts& counts) {
           .ambiguous = of(Place::ambiguous)};
 }
 
+std::optional<StallSummary> stalls_of(const roce::flow::Stalls& stalls) {
+  if (stalls.count == 0) return std::nullopt;
+  return StallSummary{.count = stalls.count,
+                      .total_ns = stalls.total,
+                      .longest_ns = stalls.longest,
+                      .longest_from = Time{stalls.longest_from},
+                      .ended_by_resend = stalls.ended_by_resend,
+                      .ended_by_response = stalls.ended_by_response,
+                      .ended_by_request = stalls.ended_by_request};
+}
+
 RequestSummary requests_of(const HalfFlow& flow) {
   const TroubleCounts trouble = flow.requests.trouble_counts();
   RequestSummary row;
@@ -71,6 +85,19 @@ RequestSummary requests_of(const HalfFlow& flow) {
   row.reordered = trouble.reordered;
   row.duplicate_captures = trouble.duplicate_captures;
   row.stale = trouble.stale;
+  row.capture_missed_psns = trouble.capture_missed_psns;
+  if (flow.requests.acknowledged_any()) row.most_outstanding_psns = flow.most_outstanding;
+  if (flow.verbs[static_cast<std::size_t>(Verb::read)] > 0)
+    row.most_outstanding_reads = flow.most_reads_outstanding;
+  const RareState* rare = flow.rare_state.get();
+  if (!rare) return row;
+  if (flow.service == static_cast<u8>(roce::Service::uc))
+    row.messages_lost = rare->uc_messages_lost;
+  if (trouble.by_cause[static_cast<std::size_t>(Cause::rnr_nak)] > 0) {
+    row.rnr_wait_ns = rare->rnr_wait;
+    row.rnr_timer_ignored = rare->rnr_early;
+  }
+  row.stalls = stalls_of(rare->stalls);
   return row;
 }
 
@@ -86,11 +113,13 @@ ResponseSummary responses_of(const HalfFlow& flow) {
                 .remote_operational = rare->naks[3]};
     row.rnr_naks = rare->rnr_naks;
     row.atomic_acks = rare->atomic_acks;
+    row.duplicate_captures = rare->response_duplicate_captures;
   }
   row.read_responses = counts.read_responses;
   const roce::flow::ResponseGaps* gaps = flow.responses.gaps();
   row.gaps = gaps ? gaps->gaps : 0;
   row.missing_psns = gaps ? gaps->missing_psns : 0;
+  row.reordered = gaps ? gaps->reordered : 0;
   row.retransmissions = counts.retransmissions;
   return row;
 }
@@ -112,32 +141,43 @@ EcnCounts ecn_of(const HalfFlow& flow) {
           .ce = flow.ce_marked};
 }
 
+void add_count(std::vector<ValueCount>& counts, u32 value, u64 count) {
+  const auto known = std::ranges::find(counts, value, &ValueCount::value);
+  if (known != counts.end()) {
+    known->count += count;
+  } else {
+    counts.push_back({value, count});
+  }
+}
+
 // DSCP, ECN, VLANs, source ports and CNPs.
 void fill_markings(const HalfFlow& flow, HalfFlowRow& row) {
   row.source_ports.clear();
   row.dscp.clear();
   row.vlans.clear();
+  row.pcp.clear();
   row.cnp = {};
   row.ecn = ecn_of(flow);
   const RareState* rare = flow.rare_state.get();
   if (!rare) return;
   for (const auto& port : rare->source_ports) row.source_ports.push_back(port.value);
   std::ranges::sort(row.source_ports);
-  for (const auto& tos : rare->tos) {
-    const u32 dscp = tos.value >> 2;
-    const auto known = std::ranges::find(row.dscp, dscp, &ValueCount::value);
-    if (known == row.dscp.end()) {
-      row.dscp.push_back({dscp, tos.count});
-    } else {
-      known->count += tos.count;
-    }
-  }
+  for (const auto& tos : rare->tos) add_count(row.dscp, tos.value >> 2, tos.count);
   std::ranges::sort(row.dscp, {}, &ValueCount::value);
-  for (const auto& vlan : rare->vlans) row.vlans.push_back(vlan.value & 0x0fff);
+  for (const auto& vlan : rare->vlans) {
+    row.vlans.push_back(vlan.value & 0x0fff);
+    add_count(row.pcp, vlan.value >> 13, vlan.count);
+  }
+  std::ranges::sort(row.pcp, {}, &ValueCount::value);
   std::ranges::sort(row.vlans);
   row.vlans.erase(std::unique(row.vlans.begin(), row.vlans.end()), row.vlans.end());
   row.cnp.packets = rare->cnp.packets;
   row.cnp.interval = distribution(rare->cnp.intervals);
+  if (row.cnp.packets == 0 || flow.partner == 0) return;
+  row.cnp.without_ce = rare->cnp.without_ce;
+  row.cnp.ces_per_cnp = static_cast<double>(rare->cnp.ces) / static_cast<double>(row.cnp.packets);
+  row.cnp.rate_cut = rare->cnp.rate_cut;
+  row.cnp.rate_kept = rare->cnp.rate_kept;
 }
 
 void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
@@ -163,6 +203,28 @@ void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
   row.icrc.not_captured = row.packets - row.icrc.good - row.icrc.bad;
 }
 
+std::optional<CmSummary> cm_of(const TraceState& state, const Connection& connection) {
+  if (connection.evidence != roce::flow::Evidence::cm) return std::nullopt;
+  const auto& key = state.tracker.flows().at(connection.flows[0]).key;
+  // The latest exchange that ended before the connection's packets, if a QP had several.
+  const roce::flow::CmExchange* found = nullptr;
+  for (const roce::flow::CmExchange& exchange : state.tracker.cm().all())
+    if (exchange.replies > 0 && (exchange.forward() == key || exchange.backward() == key))
+      found = &exchange;
+  if (!found) return std::nullopt;
+  CmSummary row;
+  row.service_id = found->service_id;
+  if (found->ip) row.service_port = found->ip->destination_port;
+  if (found->local_ack_timeout != 0)
+    row.local_ack_timeout_ns = roce::ack_timeout_ns(found->local_ack_timeout);
+  row.retry_count = found->retry_count;
+  row.rnr_retry_count = found->rnr_retry_count;
+  if (found->reply_time >= found->request_time)
+    row.reply_ns = found->reply_time - found->request_time;
+  if (found->disconnect_time != 0) row.disconnect_time = Time{found->disconnect_time};
+  return row;
+}
+
 void fill(const TraceState& state, const Connection& connection, u64 id, ConnectionRow& row) {
   const roce::flow::FlowTable& flows = state.tracker.flows();
   row.id = id;
@@ -176,7 +238,10 @@ void fill(const TraceState& state, const Connection& connection, u64 id, Connect
   row.message_time = distribution(connection, Times::message);
   row.nak_generation = distribution(connection, Times::nak_generation);
   row.nak_reaction = distribution(connection, Times::nak_reaction);
+  row.read_first_latency = distribution(connection, Times::read_first);
+  row.rnr_wait = distribution(connection, Times::rnr_wait);
   row.ce_to_cnp = distribution(connection, Times::ce_to_cnp);
+  row.cm = cm_of(state, connection);
 }
 
 CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
@@ -240,9 +305,23 @@ void add(Totals& totals, const HalfFlow& flow) {
   totals.cnps += rare->cnp.packets;
 }
 
+void add_message_times(const roce::flow::MessageTimes& times, Report& report) {
+  constexpr std::array<Word, roce::flow::kVerbCount> kVerbs = {"send",   "write", "read",
+                                                               "atomic", "flush", "atomic_write"};
+  for (std::size_t verb = 0; verb < kVerbs.size(); verb++)
+    for (std::size_t size = 0; size < roce::flow::MessageTimes::kSizeClasses; size++) {
+      const auto time = distribution(times.of(static_cast<Verb>(verb), size));
+      if (!time) continue;
+      MessageTimeRow row{.verb = kVerbs[verb], .up_to_bytes = {}, .time = *time};
+      if (size < roce::flow::MessageTimes::kUpTo.size())
+        row.up_to_bytes = roce::flow::MessageTimes::kUpTo[size];
+      report.message_times.push_back(row);
+    }
+}
+
 }  // namespace
 
-void summarize(const TraceState& state, const Options& options, Report& report) {
+std::vector<u32> summarize(const TraceState& state, const Options& options, Report& report) {
   for (std::size_t i = 0; i < state.trace.size(); i++) {
     report.captures.push_back(capture_row(state.trace.info(i), state.decoder.counts(i)));
     report.totals.packets += report.captures.back().packets;
@@ -264,9 +343,13 @@ void summarize(const TraceState& state, const Options& options, Report& report) 
                           fill(state, state.tracker.connections()[kept[index] - 1], index + 1, row);
                         }};
 
+  report.hosts = host_rows(state);
+  add_message_times(state.tracker.message_times(), report);
+
   for (const auto& [protocol, packets] : state.decoder.protocols())
     report.protocols.push_back({protocol, packets});
   std::ranges::stable_sort(report.protocols, std::ranges::greater{}, &ProtocolRow::packets);
+  return ids;
 }
 
 }  // namespace rocetrace

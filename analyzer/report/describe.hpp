@@ -97,6 +97,21 @@ template <class Visit>
 void describe(const CnpSummary& row, Visit&& visit) {
   visit("packets", row.packets);
   visit("interval_ns", row.interval);
+  visit("without_ce", row.without_ce);
+  visit("ces_per_cnp", row.ces_per_cnp);
+  visit("rate_cut", row.rate_cut);
+  visit("rate_kept", row.rate_kept);
+}
+
+template <class Visit>
+void describe(const StallSummary& row, Visit&& visit) {
+  visit("count", row.count);
+  visit("total_ns", row.total_ns);
+  visit("longest_ns", row.longest_ns);
+  visit("longest_from", row.longest_from);
+  visit("ended_by_resend", row.ended_by_resend);
+  visit("ended_by_response", row.ended_by_response);
+  visit("ended_by_request", row.ended_by_request);
 }
 
 template <class Visit>
@@ -135,6 +150,13 @@ void describe(const RequestSummary& row, Visit&& visit) {
   visit("reordered", row.reordered);
   visit("duplicate_captures", row.duplicate_captures);
   visit("stale", row.stale);
+  visit("capture_missed_psns", row.capture_missed_psns);
+  visit("messages_lost", row.messages_lost);
+  visit("most_outstanding_psns", row.most_outstanding_psns);
+  visit("most_outstanding_reads", row.most_outstanding_reads);
+  visit("rnr_wait_ns", row.rnr_wait_ns);
+  visit("rnr_timer_ignored", row.rnr_timer_ignored);
+  visit("stalls", row.stalls);
 }
 
 template <class Visit>
@@ -156,6 +178,8 @@ void describe(const ResponseSummary& row, Visit&& visit) {
   visit("gaps", row.gaps);
   visit("missing_psns", row.missing_psns);
   visit("retransmissions", row.retransmissions);
+  visit("reordered", row.reordered);
+  visit("duplicate_captures", row.duplicate_captures);
 }
 
 template <class Visit>
@@ -183,11 +207,23 @@ void describe(const HalfFlowRow& row, Visit&& visit) {
   visit("source_ports", row.source_ports);
   visit("dscp", row.dscp);
   visit("vlans", row.vlans);
+  visit("pcp", row.pcp);
   visit("ecn", row.ecn);
   visit("cnp", row.cnp);
   visit("requests", row.requests);
   visit("responses", row.responses);
   visit("icrc", row.icrc);
+}
+
+template <class Visit>
+void describe(const CmSummary& row, Visit&& visit) {
+  visit("service_id", row.service_id);
+  visit("service_port", row.service_port);
+  visit("local_ack_timeout_ns", row.local_ack_timeout_ns);
+  visit("retry_count", row.retry_count);
+  visit("rnr_retry_count", row.rnr_retry_count);
+  visit("reply_ns", row.reply_ns);
+  visit("disconnect_time", row.disconnect_time);
 }
 
 template <class Visit>
@@ -199,10 +235,13 @@ void describe(const ConnectionRow& row, Visit&& visit) {
   visit("path_mtu", row.path_mtu);
   visit("ack_latency_ns", row.ack_latency);
   visit("read_latency_ns", row.read_latency);
+  visit("read_first_latency_ns", row.read_first_latency);
   visit("message_time_ns", row.message_time);
   visit("nak_generation_ns", row.nak_generation);
   visit("nak_reaction_ns", row.nak_reaction);
+  visit("rnr_wait_ns", row.rnr_wait);
   visit("ce_to_cnp_ns", row.ce_to_cnp);
+  visit("cm", row.cm);
 }
 
 template <class Visit>
@@ -225,9 +264,25 @@ void describe(const HostCounters& row, Visit&& visit) {
 }
 
 template <class Visit>
+void describe(const CnpPacing& row, Visit&& visit) {
+  visit("scope", row.scope);
+  visit("interval_ns", row.interval_ns);
+}
+
+template <class Visit>
 void describe(const HostRow& row, Visit&& visit) {
   visit("address", row.address);
+  visit("sent_packets", row.sent_packets);
+  visit("received_packets", row.received_packets);
   visit("counters", row.counters);
+  visit("cnp_pacing", row.cnp_pacing);
+}
+
+template <class Visit>
+void describe(const MessageTimeRow& row, Visit&& visit) {
+  visit("verb", row.verb);
+  visit("up_to_bytes", row.up_to_bytes);
+  visit("time_ns", row.time);
 }
 
 template <class Visit>
@@ -278,6 +333,7 @@ void describe_tables(const Report& report, Visit&& visit) {
   visit("half_flows", "half_flow", report.half_flows);
   visit("connections", "connection", report.connections);
   visit("hosts", "host", report.hosts);
+  visit("message_times", "message_time", report.message_times);
   visit("findings", "finding", report.findings);
   visit("protocols", "protocol", report.protocols);
   visit("could_not_judge", "unjudged", report.could_not_judge);

@@ -108,6 +108,21 @@ struct EcnCounts {
 struct CnpSummary {
   u64 packets = 0;
   MaybeDistribution interval;
+  std::optional<u64> without_ce;  // CNPs with no CE mark seen before them; needs the partner
+  std::optional<double> ces_per_cnp;
+  std::optional<u64> rate_cut;   // CNPs after which the marked data came slower than before,
+  std::optional<u64> rate_kept;  // and after which it did not
+};
+
+/// Time in which requests waited for an answer and nothing moved.
+struct StallSummary {
+  u64 count = 0;
+  u64 total_ns = 0;
+  u64 longest_ns = 0;
+  std::optional<Time> longest_from;
+  u64 ended_by_resend = 0;    // the sender sent again: a timeout
+  u64 ended_by_response = 0;  // the responder answered late
+  u64 ended_by_request = 0;   // the sender sent something new
 };
 
 struct CauseCounts {
@@ -144,6 +159,13 @@ struct RequestSummary {
   u64 reordered = 0;
   u64 duplicate_captures = 0;
   u64 stale = 0;
+  u64 capture_missed_psns = 0;               // never seen here, yet answered: lost by the capture
+  std::optional<u64> messages_lost;          // UC: nobody repairs them
+  std::optional<u64> most_outstanding_psns;  // sent and not answered yet, at most
+  std::optional<u64> most_outstanding_reads;
+  std::optional<u64> rnr_wait_ns;        // between RNR NAKs and the resends they caused
+  std::optional<u64> rnr_timer_ignored;  // resends before the RNR timer had run out
+  std::optional<StallSummary> stalls;
 };
 
 struct NakCounts {
@@ -166,6 +188,8 @@ struct ResponseSummary {
   std::optional<u64> gaps;
   std::optional<u64> missing_psns;
   std::optional<u64> retransmissions;
+  u64 reordered = 0;
+  u64 duplicate_captures = 0;
 };
 
 struct IcrcCounts {
@@ -192,11 +216,23 @@ struct HalfFlowRow {
   std::vector<u16> source_ports;  // ascending
   std::vector<ValueCount> dscp;   // ascending by value
   std::vector<u16> vlans;         // ascending
+  std::vector<ValueCount> pcp;    // of the VLAN tags, ascending by value
   EcnCounts ecn;
   CnpSummary cnp;
   RequestSummary requests;
   ResponseSummary responses;
   IcrcCounts icrc;
+};
+
+/// What the communication manager's messages said of a connection.
+struct CmSummary {
+  u64 service_id = 0;
+  std::optional<u16> service_port;  // of RDMA-CM over IP
+  std::optional<u64> local_ack_timeout_ns;
+  u64 retry_count = 0;
+  u64 rnr_retry_count = 0;
+  std::optional<u64> reply_ns;  // from the REQ to the REP
+  std::optional<Time> disconnect_time;
 };
 
 struct ConnectionRow {
@@ -206,11 +242,14 @@ struct ConnectionRow {
   double confidence = 0;                         // 0..1
   std::optional<u32> path_mtu;
   MaybeDistribution ack_latency;
-  MaybeDistribution read_latency;
+  MaybeDistribution read_latency;        // to the last response
+  MaybeDistribution read_first_latency;  // to the first
   MaybeDistribution message_time;
   MaybeDistribution nak_generation;
   MaybeDistribution nak_reaction;
+  MaybeDistribution rnr_wait;
   MaybeDistribution ce_to_cnp;
+  std::optional<CmSummary> cm;
 };
 
 /// Counts that a NIC keeps too, under the names of Linux's hw_counters.
@@ -232,9 +271,25 @@ struct HostCounters {
   std::optional<u64> rx_atomic_requests;
 };
 
+/// At what scope a NIC holds its CNPs apart.
+struct CnpPacing {
+  Word scope;           // port, destination, qp: the widest that fits the intervals seen
+  u64 interval_ns = 0;  // the shortest within it
+};
+
 struct HostRow {
   std::string address;
+  u64 sent_packets = 0;      // RoCE packets with this source, and
+  u64 received_packets = 0;  // with this destination, that passed the tap
   HostCounters counters;
+  std::optional<CnpPacing> cnp_pacing;  // of the CNPs that it sends
+};
+
+/// Completion times of the whole trace's messages of one verb and size.
+struct MessageTimeRow {
+  Word verb;
+  std::optional<u64> up_to_bytes;  // empty: larger than the size before
+  Distribution time;
 };
 
 /// What a finding concerns: exactly one of these is set.
@@ -277,9 +332,10 @@ struct UnjudgedRow {
 struct Report {
   std::vector<CaptureRow> captures;
   Totals totals;
-  Table<HalfFlowRow> half_flows;       // by first frame
-  Table<ConnectionRow> connections;    // by id
-  std::vector<HostRow> hosts;          // by address
+  Table<HalfFlowRow> half_flows;     // by first frame
+  Table<ConnectionRow> connections;  // by id
+  std::vector<HostRow> hosts;        // by address
+  std::vector<MessageTimeRow> message_times;
   std::vector<FindingRow> findings;    // most severe first
   std::vector<ProtocolRow> protocols;  // most packets first
   std::vector<UnjudgedRow> could_not_judge;

@@ -83,7 +83,7 @@ struct CnpState {
   u64 packets = 0;
   u64 last_time = 0;
   u64 first_time = 0;
-  u64 without_ce = 0;        // no CE mark since the CNP before, or none at all
+  u64 without_ce = 0;        // with no CE mark seen before them
   u64 ces = 0;               // CE marks that preceded CNPs
   u64 bytes_at_last = 0;     // payload sent by the marked sender up to the last CNP
   u64 rate_before_last = 0;  // bytes per second between the two CNPs before

@@ -118,6 +118,7 @@ class RequestStream {
 
   /// The expectation that a READ request left was wrong: the path MTU is known now.
   void correct_next(Psn next) {
+    if (responder_next_ == next_) responder_next_ = next;
     next_ = next;
     if (recovery_ && !recovery_->in_episode) recovery_->run.next = next_;
   }
@@ -144,7 +145,7 @@ class RequestStream {
       Episode& episode = recovery_->episodes[i];
       if (episode.place_open) decide(episode, Place::ambiguous);
     }
-    settle_episodes(flow, out);
+    settle_episodes(flow, out, true);
     note_state();
   }
 
@@ -191,6 +192,8 @@ class RequestStream {
 
  private:
   static constexpr u64 kMillisecond = 1'000'000;
+  // In a request stream whose answers were not captured: longer than a NAK takes.
+  static constexpr u64 kLongSilence = 16 * kMillisecond;
 
   // While nothing is wrong, the run goes on with the stream, and only next_ is kept.
   void follow_up() {
@@ -441,7 +444,7 @@ class RequestStream {
     if (recovery.episode_count == recovery.episodes.size()) {
       Episode& oldest = recovery.episodes[0];
       if (oldest.place_open) decide(oldest, Place::ambiguous);
-      settle_episodes(context.flow, out);
+      settle_episodes(context.flow, out, true);
     }
     Episode episode;
     episode.result = {.number = ++out.last_episode,
@@ -476,8 +479,10 @@ class RequestStream {
   void judge(Episode& episode, Psn psn, u32 width, const RequestContext& context) {
     Recovery& recovery = *recovery_;
     const auto asks_for = [&](const NakMemory& nak) {
+      if (!nak.valid || psn == nak.psn) return nak.valid;
       // The first packets sent again may have been lost before the tap.
-      return nak.valid && distance(nak.psn, psn) >= 0 && distance(nak.psn, psn) < 64;
+      const bool progress = distance(nak.psn, una_) > 0;
+      return !progress && distance(nak.psn, psn) > 0 && distance(nak.psn, psn) < 64;
     };
     const bool acked = acked_ && distance(psn, una_) > 0;
     const bool reached = recovery.run.reached(psn);
@@ -488,7 +493,7 @@ class RequestStream {
 
     Cause cause = Cause::timeout;
     if (!context.answered)
-      cause = Cause::unknown;
+      cause = episode.result.silence >= kLongSilence ? Cause::timeout : Cause::unknown;
     else if (asks_for(recovery.sequence_nak))
       cause = Cause::nak_sequence;
     else if (asks_for(recovery.rnr_nak))
@@ -500,20 +505,28 @@ class RequestStream {
     episode.result.cause = cause;
     episode.cause_open = cause == Cause::timeout;
     episode.place_open = true;
-    const NakMemory& asked = cause == Cause::rnr_nak ? recovery.rnr_nak : recovery.sequence_nak;
+    // A responder without a buffer drops what follows too, and asks for the same PSN once more: the
+    // packet was not lost for that, and the sender waits for the RNR timer.
     const bool by_nak = cause == Cause::rnr_nak || cause == Cause::nak_sequence;
-    episode.result.reaction = by_nak ? episode.result.start_time - asked.time : 0;
-    episode.result.rnr_timer = cause == Cause::rnr_nak ? asked.timer : 0;
+    const bool refused =
+        by_nak && asks_for(recovery.rnr_nak) &&
+        (cause == Cause::rnr_nak || recovery.rnr_nak.psn == recovery.sequence_nak.psn);
+    const NakMemory& asked = refused ? recovery.rnr_nak : recovery.sequence_nak;
+    const u64 start = episode.result.start_time;
+    episode.result.reaction = by_nak ? start - std::min(asked.time, start) : 0;
+    episode.result.rnr_timer = refused ? asked.timer : 0;
 
     // A sender restarts at the oldest PSN it misses an answer to, so a resend that the tap saw
     // begin behind `psn` began before it, out of sight.
     const bool began_unseen = recovery.run.resent && distance(recovery.run.first, psn) < 0;
     const bool skipped = began_unseen || (reached && !episode.seen_before);
-    if (cause == Cause::rnr_nak) {
+    if (refused) {
       decide(episode, Place::not_ready);
     } else if (recovery.run.resent) {
       if (skipped) {
         decide(episode, lost_before_tap);
+      } else if (cause == Cause::implied_nak && recovery.response_gap.valid) {
+        decide(episode, Place::response);
       } else if (context.answered_alone ? context.answer_time >= recovery.run.start_time
                                         : had_answer_over(psn)) {
         decide_answered(episode, context);
@@ -605,13 +618,17 @@ class RequestStream {
     episode.place_open = false;
   }
 
-  // `settled` episodes send no more; those with a place leave the list.
-  void settle_episodes(u32 flow, Settlements& out) {
+  // `settled` episodes send no more; those with a place and a cause leave the list, and with
+  // `force` those without an answer in all the trace.
+  void settle_episodes(u32 flow, Settlements& out, bool force = false) {
     Recovery& recovery = *recovery_;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < recovery.episode_count; i++) {
       Episode& episode = recovery.episodes[i];
-      if (!episode.settled || episode.place_open) {
+      const bool unknown = episode.result.cause == Cause::unknown;
+      if (unknown && acked_)  // the other half-flow is there, after all
+        episode.result.cause = episode.only_missing ? Cause::selective : Cause::timeout;
+      if (!episode.settled || episode.place_open || (unknown && !acked_ && !force)) {
         if (kept != i) recovery.episodes[kept] = episode;
         kept++;
         continue;
@@ -644,10 +661,7 @@ class RequestStream {
     if (acked_ && distance(una_, una) <= 0) return;
     una_ = una;
     acked_ = true;
-    if (!recovery_) return;
-    for (NakMemory* nak : {&recovery_->sequence_nak, &recovery_->rnr_nak})
-      if (distance(nak->psn, una) > 0) nak->valid = false;
-    if (recovery_->holes.empty()) return;
+    if (!recovery_ || recovery_->holes.empty()) return;
     // The responder has what the tap never saw: the capture missed it.
     recovery_->holes.erase_if([&](const Hole& hole) {
       if (distance(hole.end(), una) < 0) return false;

@@ -226,9 +226,8 @@ class Tracker {
     if (HalfFlow* sender = partner_of(flow)) {
       if (sender->ces_since_cnp > 0 && packet.time >= sender->last_ce_time) {
         sample(flow, Times::ce_to_cnp, packet.time - sender->last_ce_time);
-      } else {
-        cnp.without_ce++;
       }
+      if (sender->ce_marked == 0) cnp.without_ce++;
       cnp.ces += std::exchange(sender->ces_since_cnp, 0u);
       note_rate(cnp, sender->payload_bytes, interval);
     }
@@ -241,7 +240,8 @@ class Tracker {
     if (cnp.packets > 1 && interval > 0) {
       const auto rate = static_cast<u64>(static_cast<double>(bytes - cnp.bytes_at_last) * 1e9 /
                                          static_cast<double>(interval));
-      if (cnp.packets > 2) (rate < cnp.rate_before_last ? cnp.rate_cut : cnp.rate_kept)++;
+      const bool comparable = cnp.packets > 2 && (rate != 0 || cnp.rate_before_last != 0);
+      if (comparable) (rate < cnp.rate_before_last ? cnp.rate_cut : cnp.rate_kept)++;
       cnp.rate_before_last = rate;
     }
     cnp.bytes_at_last = bytes;
@@ -310,8 +310,11 @@ class Tracker {
   void note_restart(HalfFlow& flow) {
     const SettledEpisode* episode = flow.requests.just_restarted();
     if (!episode || flow.connection == 0) return;
-    if (episode->cause == Cause::nak_sequence) sample(flow, Times::nak_reaction, episode->reaction);
-    if (episode->cause != Cause::rnr_nak) return;
+    if (episode->rnr_timer == 0) {
+      if (episode->cause == Cause::nak_sequence)
+        sample(flow, Times::nak_reaction, episode->reaction);
+      return;
+    }
     sample(flow, Times::rnr_wait, episode->reaction);
     flow.rare().rnr_wait += episode->reaction;
     if (episode->reaction < episode->rnr_timer) flow.rare().rnr_early++;
