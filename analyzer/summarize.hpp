@@ -8,7 +8,8 @@
 
 namespace rocetrace {
 
-/// Fills the report. Its tables refer to `state`, which must outlive them.
-void summarize(const TraceState& state, const Options& options, Report& report);
+/// Fills the report. Its tables refer to `state`, which must outlive them. Gives the ids of the
+/// half-flows that the user asked for, ascending.
+std::vector<u32> summarize(const TraceState& state, const Options& options, Report& report);
 
 }  // namespace rocetrace
