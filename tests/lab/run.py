@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks rocetrace against captures with ground truth.
 
-usage: run.py SHARED ROCETRACE acceptance|clean|latencies|pairs|place|truncated_twins
+usage: run.py SHARED ROCETRACE acceptance|clean|counters|latencies|pairs|place|truncated_twins
 SHARED holds captures/lab and tools/. Exit code 77, which ctest counts as skipped, when it does not exist.
 """
 
@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-OURS = {"latencies", "pairs", "place", "truncated_twins"}
+OURS = {"counters", "latencies", "pairs", "place", "truncated_twins"}
 
 
 def main():

@@ -566,7 +566,9 @@ class RequestStream {
   // The responder asked for the packet. Seen here, it was lost behind the tap; so it was if the
   // tap never missed any.
   void decide_named(Episode& episode) {
-    if (episode.seen_before || recovery_->counts.gaps == 0) decide(episode, Place::downstream);
+    if (episode.seen_before ||
+        (recovery_->counts.gaps == 0 && distance(first_, episode.restart) >= 0))
+      decide(episode, Place::downstream);
   }
 
   Arrival sent_again(const Observation& packet, u32 width, bool was_missing, Arrival arrival) {

@@ -579,8 +579,11 @@ class Tracker {
       found = id;
     };
     pairing_.candidates(flow.key, packet.psn, consider);
-    if (traits.is(kAcknowledge) && Syndrome(packet.syndrome()).is_nak())
+    if (traits.is(kAcknowledge) && Syndrome(packet.syndrome()).is_nak()) {
+      // The PSN it asks for may never have passed the tap; its neighbours did.
       pairing_.candidates(flow.key, (packet.psn - 1) & 0xff'ffff, consider);
+      pairing_.candidates(flow.key, (packet.psn + 1) & 0xff'ffff, consider);
+    }
     if (found != 0 && !unclear) join(flow, flows_.at(found), Evidence::psn);
   }
 
