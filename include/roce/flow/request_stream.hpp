@@ -485,7 +485,6 @@ class RequestStream {
       return !progress && distance(nak.psn, psn) > 0 && distance(nak.psn, psn) < 64;
     };
     const bool acked = acked_ && distance(psn, una_) > 0;
-    const bool reached = recovery.run.reached(psn);
     const bool capture_loss_near =
         recovery.capture_loss_time != 0 &&
         episode.result.start_time - recovery.capture_loss_time < 10 * kMillisecond;
@@ -516,9 +515,13 @@ class RequestStream {
     episode.result.reaction = by_nak ? start - std::min(asked.time, start) : 0;
     episode.result.rnr_timer = refused ? asked.timer : 0;
 
+    // When the first packets sent again were lost once more, the restart was at the PSN asked for.
+    const Psn asked_for = cause == Cause::nak_sequence ? recovery.sequence_nak.psn : psn;
+    const bool reached = recovery.run.reached(asked_for);
+    episode.seen_before = recovery.run.saw(asked_for);
     // A sender restarts at the oldest PSN it misses an answer to, so a resend that the tap saw
     // begin behind `psn` began before it, out of sight.
-    const bool began_unseen = recovery.run.resent && distance(recovery.run.first, psn) < 0;
+    const bool began_unseen = recovery.run.resent && distance(recovery.run.first, asked_for) < 0;
     const bool skipped = began_unseen || (reached && !episode.seen_before);
     if (refused) {
       decide(episode, Place::not_ready);
@@ -567,7 +570,7 @@ class RequestStream {
   // tap never missed any.
   void decide_named(Episode& episode) {
     if (episode.seen_before ||
-        (recovery_->counts.gaps == 0 && distance(first_, episode.restart) >= 0))
+        (recovery_->counts.gaps == 0 && distance(first_, recovery_->sequence_nak.psn) >= 0))
       decide(episode, Place::downstream);
   }
 
