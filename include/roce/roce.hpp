@@ -6,6 +6,7 @@
 #include "roce/cm_message.hpp"
 #include "roce/icrc.hpp"
 #include "roce/net/address.hpp"
+#include "roce/net/address_prefix.hpp"
 #include "roce/net/icmp_error.hpp"
 #include "roce/net/layers.hpp"
 #include "roce/net/located.hpp"
