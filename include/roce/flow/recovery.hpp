@@ -158,6 +158,8 @@ struct PendingFill {
   u64 frame = 0;
   u64 time = 0;
   u32 payload_size = 0;
+  u64 opened = 0;    // time of the packet that skipped it, nanoseconds
+  u32 overtook = 0;  // packets that had come before it
 };
 
 /// What a stream with trouble counts, in packets unless said otherwise.
@@ -169,6 +171,8 @@ struct TroubleCounts {
   u32 gaps = 0;
   u32 episodes = 0;
   u32 reordered = 0;
+  u32 latest_psns = 0;  // by how many PSNs a reordered packet was overtaken, at most
+  u64 latest_time = 0;  // and how long it came after the one that skipped it, nanoseconds
   u32 duplicate_captures = 0;
   u32 stale = 0;
   u64 duplicate_requests = 0;  // that a responder at the tap had already taken

@@ -315,6 +315,7 @@ class RequestStream {
     }
     Hole* hole = recovery.holes.find(psn);
     if (!context.repairs) {
+      if (hole) note_late(recovery.counts, distance(psn, next_), packet.time, hole->opened);
       recovery.holes.remove(psn, width);
       return late(arrival);
     }
@@ -347,6 +348,11 @@ class RequestStream {
     if (recovery.pending_count == 0) return false;
     const PendingFill& last = recovery.pending[recovery.pending_count - 1];
     return psn == last.psn + last.width;
+  }
+
+  static void note_late(TroubleCounts& counts, i32 overtook, u64 time, u64 opened) {
+    counts.latest_psns = std::max(counts.latest_psns, static_cast<u32>(std::max(overtook, 0)));
+    counts.latest_time = std::max(counts.latest_time, time - std::min(opened, time));
   }
 
   Arrival late(Arrival arrival) {
@@ -387,6 +393,7 @@ class RequestStream {
     const Psn psn(packet.psn);
     switch (judge_fill(packet, hole, context)) {
       case Fill::late:
+        note_late(recovery.counts, distance(psn, next_), packet.time, hole.opened);
         settle_pending_late(out);
         recovery.holes.remove(psn, width);
         recovery.run.skipped.remove(psn, width);
@@ -397,9 +404,15 @@ class RequestStream {
         return sent_again(packet, width, true, arrival);
       case Fill::open: break;
     }
+    recovery.pending[recovery.pending_count++] = {
+        .psn = psn,
+        .width = width,
+        .frame = packet.frame,
+        .time = packet.time,
+        .payload_size = packet.payload_size,
+        .opened = hole.opened,
+        .overtook = static_cast<u32>(distance(psn, next_))};
     recovery.holes.remove(psn, width);
-    recovery.pending[recovery.pending_count++] = {psn, width, packet.frame, packet.time,
-                                                  packet.payload_size};
     arrival.packet_class = PacketClass::reordered;
     arrival.provisional = true;
     return arrival;
@@ -412,6 +425,7 @@ class RequestStream {
       const PendingFill& fill = recovery.pending[i];
       recovery.run.skipped.remove(fill.psn, fill.width);
       recovery.counts.reordered++;
+      note_late(recovery.counts, static_cast<i32>(fill.overtook), fill.time, fill.opened);
       if (out.wanted) out.classes.push_back({fill.frame, PacketClass::reordered, 0});
     }
     recovery.pending_count = 0;
