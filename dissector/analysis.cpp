@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "roce/cm_message.hpp"
+
 namespace dissector {
 
 using namespace roce;
@@ -28,6 +30,9 @@ const Record* Analysis::observe(Sighted& sighted, IcrcStatus icrc) {
   if (icrc == IcrcStatus::bad) seen.flags |= flow::kIcrcBad;
   flow::Arrival arrival;
   tracker_.observe({&seen, 1}, {&arrival, 1});
+  if (seen.dest_qp == kCmQueuePair) {
+    if (const auto message = decode_cm(sighted.packet)) tracker_.observe_cm(seen, *message);
+  }
   settle();
 
   Record& record = records_.emplace_back();
@@ -140,7 +145,7 @@ uint32_t Analysis::message_length(const Record& record) const {
 void Analysis::number_stream(uint32_t half_flow) {
   Notes& notes = notes_[half_flow];
   const u32 partner = tracker_.flows().at(half_flow).partner;
-  const bool is_new = tracker_.flows().at(half_flow).packets == 1;
+  const bool is_new = tracker_.flows().at(half_flow).packets() == 1;
   if (partner == 0 || partner >= notes_.size()) {
     if (is_new) notes.stream = streams_++;
     return;
@@ -327,9 +332,9 @@ void Analysis::observe_response(const Sighted& sighted, Record& record) {
     record.message = read.record->message;
     record.verb = flow::Verb::read;
     record.flags |= kHasMessage;
-    if (own.path_mtu != 0 || psn == read.psn) {
-      record.offset =
-          read.record->offset + static_cast<u32>(distance(read.psn, psn)) * u32{own.path_mtu};
+    if (own.requests.path_mtu != 0 || psn == read.psn) {
+      record.offset = read.record->offset +
+                      static_cast<u32>(distance(read.psn, psn)) * u32{own.requests.path_mtu};
       record.flags |= kHasOffset;
     }
     if (!traits.is(flow::kEnds)) return;

@@ -27,36 +27,20 @@ void restore_address(address& now, const address& before) {
   if (now.type != before.type) copy_address_shallow(&now, &before);
 }
 
-void call_in_tree(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data, unsigned version,
-                  bool summarized, bool quiet) {
+/// Returns whether Wireshark's own dissector took the packet.
+bool call_in_tree(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data,
+                  unsigned version) {
   const dissector_handle_t handle = in_tree(version);
-  if (!handle) return;
+  if (!handle) return false;
   address source, destination;
   copy_address_shallow(&source, &pinfo->src);
   copy_address_shallow(&destination, &pinfo->dst);
-  std::size_t ours = 0;
-  if (summarized) {
-    const char* const text = col_get_text(pinfo->cinfo, COL_INFO);
-    ours = text ? std::strlen(text) : 0;
-    // Should it throw, the column stays as it is then, until the next packet.
-    if (quiet) {
-      col_set_writable(pinfo->cinfo, COL_INFO, FALSE);
-    } else {
-      col_append_str(pinfo->cinfo, COL_INFO, " | ");
-      col_set_fence(pinfo->cinfo, COL_INFO);
-    }
-  }
-  call_dissector_only(handle, tvb, pinfo, tree, data);
+  const int taken = call_dissector_only(handle, tvb, pinfo, tree, data);
   if (version == 2) {
     restore_address(pinfo->src, source);
     restore_address(pinfo->dst, destination);
   }
-  if (!summarized) return;
-  if (quiet) {
-    col_set_writable(pinfo->cinfo, COL_INFO, TRUE);
-  } else {
-    drop_repetition(pinfo, ours);
-  }
+  return taken > 0;
 }
 
 /// The record of a packet: made on the first pass, looked up later. Null for what is not analyzed,
@@ -67,30 +51,41 @@ const Record* record_of(const packet_info* pinfo, Sighted& sighted, IcrcStatus i
   return file().find(pinfo->num, sighted.located.bth_offset);
 }
 
+/// What stays alive while the in-tree dissector runs.
+struct Info {
+  Line summary;
+  bool wanted = false;
+  bool quiet = false;
+};
+static_assert(std::is_trivially_destructible_v<Info>);
+
 /// The part that has objects with destructors, and cannot throw.
-bool dissect_own(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, unsigned version,
-                 bool& says_all) {
-  if (!has_file()) return false;
+void dissect_own(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, unsigned version,
+                 Info& info) {
+  if (!has_file()) return;
   Sighted sighted = sight(tvb, pinfo, version, file().addresses());
   IcrcStatus icrc = IcrcStatus::not_checked;
   if (preferences().verify_icrc) icrc = check_icrc(sighted);
   const Record* const record = record_of(pinfo, sighted, icrc);
 
-  col_set_str(pinfo->cinfo, COL_PROTOCOL, "RoCE");
   proto_tree* const inner = add_packet(tvb, pinfo, tree, sighted, icrc);
   if (record) add_verdict(inner, tvb, pinfo, file(), *record, sighted.seen);
-  const bool summarized = preferences().info_column && sighted.is_roce() && pinfo->cinfo;
-  if (summarized) write_summary(pinfo, sighted, file(), record);
   if (record && record->half_flow != 0) tap_packet(pinfo, sighted, *record);
-  says_all = summarized && says_nothing_more(sighted);
-  return summarized;
+  info.wanted = preferences().info_column && sighted.is_roce() && pinfo->cinfo;
+  if (!info.wanted) return;
+  info.quiet = says_nothing_more(sighted);
+  summarize(sighted, file(), record, info.summary);
 }
 
 int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data, unsigned version) {
   const auto size = static_cast<int>(tvb_captured_length(tvb));
-  bool says_all = false;
-  const bool summarized = dissect_own(tvb, pinfo, tree, version, says_all);
-  call_in_tree(tvb, pinfo, tree, data, version, summarized, says_all);
+  Info info;
+  dissect_own(tvb, pinfo, tree, version, info);
+  if (info.wanted) begin_info(pinfo, info.summary, info.quiet);
+  if (!call_in_tree(tvb, pinfo, tree, data, version)) {
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "RoCE");
+  }
+  if (info.wanted) end_info(pinfo, info.summary, info.quiet);
   return size;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text is put together by Wireshark's own functions: a std::string would be lost when one of them
-// leaves by longjmp.
-
 #include "info.hpp"
 
 #include "management.hpp"
+#include "roce/cm_message.hpp"
 #include "roce/syndrome.hpp"
 #include "words.hpp"
 
@@ -15,102 +13,77 @@ using flow::PacketClass;
 
 namespace {
 
+constexpr std::string_view kBar = " | ";
+
 /// What is worth knowing first: "[Retransmission: nak_sequence, downstream] ".
-void write_verdict(column_info* columns, const Analysis& file, const Record& record) {
-  const Analysis::Verdict verdict = file.verdict(record);
+void add_verdict(const Analysis& file, const Record& record, Line& out) {
   switch (record.packet_class) {
-    case PacketClass::retransmission:
-      if (verdict.cause == flow::Cause::none) {
-        col_append_str(columns, COL_INFO, "[Retransmission] ");
-      } else {
-        col_append_fstr(columns, COL_INFO, "[Retransmission: %s, %s] ", name(verdict.cause).data(),
-                        name(verdict.place).data());
+    case PacketClass::retransmission: {
+      const Analysis::Verdict verdict = file.verdict(record);
+      out << "[Retransmission";
+      if (verdict.cause != flow::Cause::none) {
+        out << ": " << name(verdict.cause) << ", " << name(verdict.place);
       }
+      out << "] ";
       break;
-    case PacketClass::gap:
-      col_append_fstr(columns, COL_INFO, "[Gap: %u missing] ", record.missing);
-      break;
-    case PacketClass::reordered: col_append_str(columns, COL_INFO, "[Reordered] "); break;
-    case PacketClass::duplicate_capture:
-      col_append_str(columns, COL_INFO, "[Captured twice] ");
-      break;
-    case PacketClass::stale: col_append_str(columns, COL_INFO, "[Stale PSN] "); break;
+    }
+    case PacketClass::gap: out << "[Gap: " << record.missing << " missing] "; break;
+    case PacketClass::reordered: out << "[Reordered] "; break;
+    case PacketClass::duplicate_capture: out << "[Captured twice] "; break;
+    case PacketClass::stale: out << "[Stale PSN] "; break;
     case PacketClass::none:
     case PacketClass::first:
     case PacketClass::in_order: break;
   }
-  if (record.repeated_response) col_append_str(columns, COL_INFO, "[Repeated] ");
+  if (record.repeated_response) out << "[Repeated] ";
 }
 
 /// Where in its message the packet is: "Msg=12 2048/3072". A message of one packet has no parts.
-void write_position(column_info* columns, const Analysis& file, const Record& record,
-                    const OpcodeInfo& opcode) {
+void add_position(const Analysis& file, const Record& record, const OpcodeInfo& opcode, Line& out) {
   if (record.half_flow == 0 || !(record.flags & kHasMessage)) return;
-  col_append_fstr(columns, COL_INFO, " Msg=%u", record.message);
+  out << " Msg=" << record.message;
   const bool is_part = opcode.part != Part::only || opcode.operation == Operation::read_response;
   if (!is_part || !(record.flags & kHasOffset)) return;
-  col_append_fstr(columns, COL_INFO, " %u", record.offset);
-  if (const uint32_t length = file.message_length(record)) {
-    col_append_fstr(columns, COL_INFO, "/%u", length);
-  }
+  out << " " << record.offset;
+  if (const uint32_t length = file.message_length(record)) out << "/" << length;
 }
 
-}  // namespace
-
-namespace {
-
-void write_cm_message(column_info* columns, const Sighted& sighted) {
+void add_cm_message(const Sighted& sighted, Line& out) {
   const std::optional<std::size_t> message = find_cm_message(sighted);
-  if (!message) return;
-  col_append_fstr(columns, COL_INFO, " CM %s", kCmMessages[*message].name.data());
-  if (const auto qp = cm_value(sighted, "localqpn")) {
-    col_append_fstr(columns, COL_INFO, " for QP=0x%06x", static_cast<unsigned>(*qp));
-  } else if (const auto remote = cm_value(sighted, "remoteqpn")) {
-    col_append_fstr(columns, COL_INFO, " for QP=0x%06x", static_cast<unsigned>(*remote));
-  }
-  if (const auto psn = cm_value(sighted, "startingpsn")) {
-    col_append_fstr(columns, COL_INFO, " from PSN=%u", static_cast<unsigned>(*psn));
-  }
-  if (const auto reason = cm_value(sighted, "reason")) {
-    col_append_fstr(columns, COL_INFO, " reason %u", static_cast<unsigned>(*reason));
+  const std::optional<CmMessage> decoded = decode_cm(sighted.packet);
+  if (!message || !decoded) return;
+  out << " CM " << kCmMessages[*message].name;
+  const std::optional<u32> qp = decoded->local_qpn ? decoded->local_qpn : decoded->remote_qpn;
+  if (qp) (out << " for QP=").qp(*qp);
+  if (decoded->starting_psn) out << " from PSN=" << *decoded->starting_psn;
+  if (decoded->reason) {
+    const std::string_view words = reject_reason(*decoded->reason);
+    out << " (" << (words.empty() ? "unknown reason" : words) << ")";
   }
 }
 
 }  // namespace
 
-void write_summary(packet_info* pinfo, const Sighted& sighted, const Analysis& file,
-                   const Record* record) {
-  column_info* const columns = pinfo->cinfo;
+void summarize(const Sighted& sighted, const Analysis& file, const Record* record, Line& out) {
   const RocePacket& packet = sighted.packet;
-  col_clear(columns, COL_INFO);
-  if (record) write_verdict(columns, file, *record);
+  const bool notifies = packet.opcode().role == Role::notify;
+  if (record) add_verdict(file, *record, out);
   const char* const words = opcode_text(packet.bth().opcode);
-  if (words) {
-    col_append_str(columns, COL_INFO, words);
-  } else {
-    col_append_fstr(columns, COL_INFO, "Unassigned opcode 0x%02x", packet.bth().opcode);
+  out << (words ? words : "Unassigned opcode");
+  (out << " QP=").qp(packet.dest_qp());
+  if (!notifies) out << " PSN=" << packet.psn().value();
+  if (!notifies && packet.payload_size() > 0) {
+    out << " Len=" << static_cast<uint32_t>(packet.payload_size());
   }
-  col_append_fstr(columns, COL_INFO, " QP=0x%06x", packet.dest_qp());
-  if (packet.opcode().role != Role::notify) {
-    col_append_fstr(columns, COL_INFO, " PSN=%u", packet.psn().value());
-  }
-  if (packet.payload_size() > 0 && packet.opcode().role != Role::notify) {
-    col_append_fstr(columns, COL_INFO, " Len=%u", static_cast<unsigned>(packet.payload_size()));
-  }
-  if (sighted.seen.has(flow::kHasDmaLength)) {
-    col_append_fstr(columns, COL_INFO, " DMALen=%u", sighted.seen.dma_length);
-  }
+  if (sighted.seen.has(flow::kHasDmaLength)) out << " DMALen=" << sighted.seen.dma_length;
   if (sighted.seen.has(flow::kHasAeth)) {
     const Syndrome syndrome(sighted.seen.syndrome());
-    col_append_fstr(columns, COL_INFO, " MSN=%u", sighted.seen.aeth & 0xff'ffffu);
-    if (!syndrome.is_ack()) {
-      col_append_fstr(columns, COL_INFO, " [%s]", syndrome_text(syndrome.value()));
-    }
+    out << " MSN=" << (sighted.seen.aeth & 0xff'ffffu);
+    if (!syndrome.is_ack()) out << " [" << syndrome_text(syndrome.value()) << "]";
   }
-  write_cm_message(columns, sighted);
-  if (record) write_position(columns, file, *record, packet.opcode());
-  if (packet.bth().ack_requested()) col_append_str(columns, COL_INFO, " AckReq");
-  col_set_fence(columns, COL_INFO);
+  add_cm_message(sighted, out);
+  if (record) add_position(file, *record, packet.opcode(), out);
+  if (packet.bth().ack_requested()) out << " AckReq";
 }
 
 bool says_nothing_more(const Sighted& sighted) {
@@ -121,23 +94,37 @@ bool says_nothing_more(const Sighted& sighted) {
          find_cm_message(sighted);
 }
 
-void drop_repetition(packet_info* pinfo, std::size_t ours) {
+void begin_info(packet_info* pinfo, Line& summary, bool quiet) {
+  const std::size_t size = summary.size();
+  if (!quiet) summary << kBar;
+  col_add_str(pinfo->cinfo, COL_INFO, summary.c_str());
+  col_set_fence(pinfo->cinfo, COL_INFO);
+  summary.cut(size);
+  // Should they throw, the column stays closed until the next packet opens it.
+  if (quiet) col_set_writable(pinfo->cinfo, COL_INFO, FALSE);
+}
+
+void end_info(packet_info* pinfo, Line& summary, bool quiet) {
+  if (quiet) {
+    col_set_writable(pinfo->cinfo, COL_INFO, TRUE);
+    return;
+  }
   // What it writes is "RC Send Only QP=0x000022 ", that and what upper layers say, or the latter
   // alone.
   constexpr std::size_t kNumber = sizeof("QP=0x000022") - 1;
   const char* const text = col_get_text(pinfo->cinfo, COL_INFO);
+  const std::size_t ours = summary.size() + kBar.size();
   if (!text || std::strlen(text) < ours) return;
   const char* more = text + ours;
-  if (std::strncmp(more, " | ", 3) == 0) more += 3;
   if (const char* const repeated = std::strstr(more, "QP=0x")) {
     more = repeated + std::min(std::strlen(repeated), kNumber);
   }
   while (*more == ' ') more++;
-  const auto size = static_cast<int>(ours);
-  const char* const whole = *more ? wmem_strdup_printf(pinfo->pool, "%.*s | %s", size, text, more)
-                                  : wmem_strdup_printf(pinfo->pool, "%.*s", size, text);
+  const std::size_t size = summary.size();
+  if (*more) summary << kBar << more;
   col_clear_fence(pinfo->cinfo, COL_INFO);
-  col_add_str(pinfo->cinfo, COL_INFO, whole);
+  col_add_str(pinfo->cinfo, COL_INFO, summary.c_str());
+  summary.cut(size);
 }
 
 }  // namespace dissector

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Which of them it is, is the core's to say; here they are found again as rows.
+
 #include "management.hpp"
+
+#include "roce/cm_message.hpp"
 
 namespace dissector {
 
@@ -12,19 +16,6 @@ std::optional<Mad> header_of(const Sighted& sighted) {
   if (service_of(sighted.packet.bth().opcode) != Service::ud) return std::nullopt;
   const std::optional<Mad> header = read<Mad>(sighted.packet.payload());
   return header && header->base_version == kMadBaseVersion ? header : std::nullopt;
-}
-
-struct Place {
-  std::size_t bit;
-  const Field* field;
-};
-std::optional<Place> find_field(const CmInfo& message, std::string_view abbrev) {
-  std::size_t bit = 0;
-  for (const Field& field : message.fields) {
-    if (field.abbrev == abbrev) return Place{bit, &field};
-    bit += field.bits;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -44,25 +35,15 @@ std::optional<std::size_t> find_cm_message(const Sighted& sighted) {
   return std::nullopt;
 }
 
-std::optional<uint64_t> cm_value(const Sighted& sighted, std::string_view abbrev) {
-  const std::optional<std::size_t> message = find_cm_message(sighted);
-  if (!message) return std::nullopt;
-  const std::optional<Place> place = find_field(kCmMessages[*message], abbrev);
-  const Bytes data = sighted.packet.payload().subspan(sizeof(Mad));
-  if (!place || place->bit + place->field->bits > 8 * data.size()) return std::nullopt;
-  return read_bits(data, place->bit, place->field->bits);
-}
-
 std::optional<std::size_t> find_ip_private(const Sighted& sighted) {
-  // Service IDs that begin so are those of RDMA IP CM (IBTA A11.3.1).
-  constexpr uint64_t kPrefix = 1;
-  const std::optional<uint64_t> service = cm_value(sighted, "serviceid");
   const std::optional<std::size_t> message = find_cm_message(sighted);
-  if (!message || !service || *service >> 24 != kPrefix) return std::nullopt;
-  const CmKind kind = kCmMessages[*message].kind;
-  if (kind != CmKind::req && kind != CmKind::sidr_req) return std::nullopt;
-  const std::optional<Place> place = find_field(kCmMessages[*message], "private");
-  return place ? std::optional(place->bit / 8) : std::nullopt;
+  const std::optional<CmMessage> decoded = decode_cm(sighted.packet);
+  if (!message || !decoded || !decoded->service_id || !is_ip_service(*decoded->service_id)) {
+    return std::nullopt;
+  }
+  if (decoded->kind != CmKind::req && decoded->kind != CmKind::sidr_req) return std::nullopt;
+  const auto place = find_field(kCmMessages[*message].fields, "private");
+  return place ? std::optional(place->at / 8) : std::nullopt;
 }
 
 }  // namespace dissector

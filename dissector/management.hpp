@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "roce/wire/mad.hpp"
 #include "sighting.hpp"
@@ -16,10 +15,6 @@ bool is_management(const Sighted& sighted);
 
 /// The index in kCmMessages of the message that the packet carries.
 std::optional<std::size_t> find_cm_message(const Sighted& sighted);
-
-/// The field of that message with this abbreviation (at most 64 bits), if there is one and it was
-/// captured.
-std::optional<uint64_t> cm_value(const Sighted& sighted, std::string_view abbrev);
 
 /// Where in the message, from the end of the MAD header, RDMA-CM's addresses are; bytes.
 std::optional<std::size_t> find_ip_private(const Sighted& sighted);

@@ -16,7 +16,7 @@ namespace {
 using namespace roce;
 
 /// Fields of a header that lies at `offset`, those that were captured. True: all of them were.
-bool add_fields(proto_tree* tree, tvbuff_t* tvb, int offset, const HeaderFields& header) {
+bool add_header_fields(proto_tree* tree, tvbuff_t* tvb, int offset, const HeaderFields& header) {
   const auto captured = static_cast<int>(tvb_captured_length(tvb));
   for (const HeaderField& field : header.fields) {
     const int at = offset + field.offset;
@@ -44,7 +44,7 @@ bool add_header(proto_tree* tree, tvbuff_t* tvb, int offset, const HeaderFields&
   if (present <= 0) return false;
   proto_tree* const inner =
       proto_tree_add_subtree(tree, tvb, offset, present, id_of(kind), nullptr, header.name);
-  return add_fields(inner, tvb, offset, header);
+  return add_header_fields(inner, tvb, offset, header);
 }
 
 void add_extended(proto_tree* tree, tvbuff_t* tvb, int offset, const OpcodeInfo& opcode) {
@@ -94,13 +94,17 @@ void add_body(proto_tree* tree, tvbuff_t* tvb, int body, const Sighted& sighted)
   }
 }
 
-void add_icrc(proto_tree* tree, packet_info* pinfo, tvbuff_t* tvb, const Sighted& sighted,
-              IcrcStatus status) {
+void add_icrc(proto_tree* tree, packet_info* pinfo, proto_item* top, tvbuff_t* tvb,
+              const Sighted& sighted, IcrcStatus status) {
+  if (!tree) {
+    if (status == IcrcStatus::bad) expert_add_info(pinfo, top, id_of(Expert::icrc_bad));
+    return;
+  }
   const int at = sighted.bth + static_cast<int>(sighted.located.bth_size - kIcrcSize);
+  const int end = at + static_cast<int>(kIcrcSize);
+  proto_item* item = top;
   proto_tree* inner = tree;
-  proto_item* item = nullptr;
-  if (sighted.packet.icrc() &&
-      at + static_cast<int>(kIcrcSize) <= static_cast<int>(tvb_captured_length(tvb))) {
+  if (sighted.packet.icrc() && end <= static_cast<int>(tvb_captured_length(tvb))) {
     item = proto_tree_add_item(tree, id_of(Own::icrc), tvb, at, kIcrcSize, ENC_BIG_ENDIAN);
     if (status == IcrcStatus::good) proto_item_append_text(item, " [correct]");
     if (status == IcrcStatus::bad) proto_item_append_text(item, " [incorrect]");
@@ -113,6 +117,20 @@ void add_icrc(proto_tree* tree, packet_info* pinfo, tvbuff_t* tvb, const Sighted
     add_generated_uint(inner, tvb, Own::icrc_expected, roce::icrc(sighted.frame, sighted.located));
   }
   if (status == IcrcStatus::bad) expert_add_info(pinfo, item, id_of(Expert::icrc_bad));
+}
+
+/// Everything that the packet consists of but the ICRC.
+void add_fields(proto_tree* tree, proto_item* top, tvbuff_t* tvb, const Sighted& sighted) {
+  const RocePacket& packet = sighted.packet;
+  const char* const words = opcode_text(packet.bth().opcode);
+  proto_item_append_text(top, ", %s, QP 0x%06x, PSN %u", words ? words : "unassigned opcode",
+                         packet.dest_qp(), packet.psn().value());
+  if (sighted.bth > 0) add_header(tree, tvb, 0, grh_fields(), Tree::grh);
+  add_header(tree, tvb, sighted.bth, bth_fields(), Tree::bth);
+  if (!packet.opcode().known()) return;
+  const int extended = sighted.bth + static_cast<int>(sizeof(Bth));
+  add_extended(tree, tvb, extended, packet.opcode());
+  add_body(tree, tvb, extended + packet.opcode().headers_size, sighted);
 }
 
 void add_stop(proto_item* top, packet_info* pinfo, const Sighted& sighted) {
@@ -147,26 +165,17 @@ void add_answer(proto_item* top, packet_info* pinfo, const Sighted& sighted) {
 proto_tree* add_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Sighted& sighted,
                        IcrcStatus icrc) {
   proto_item* const top = proto_tree_add_item(tree, registered().proto, tvb, 0, -1, ENC_NA);
-  proto_tree* const inner = proto_item_add_subtree(top, id_of(Tree::packet));
+  proto_tree* inner = proto_item_add_subtree(top, id_of(Tree::packet));
   if (!sighted.is_roce()) {
     const bool cut = sighted.what == net::Sighting::undecoded;
     proto_item_append_text(top, cut ? ", not captured" : ", not a RoCE packet");
     expert_add_info(pinfo, top, id_of(cut ? Expert::truncated : Expert::not_roce));
-    return inner;
+    return nullptr;
   }
-
-  const RocePacket& packet = sighted.packet;
-  const char* const words = opcode_text(packet.bth().opcode);
-  proto_item_append_text(top, ", %s, QP 0x%06x, PSN %u", words ? words : "unassigned opcode",
-                         packet.dest_qp(), packet.psn().value());
-  if (sighted.bth > 0) add_header(inner, tvb, 0, grh_fields(), Tree::grh);
-  add_header(inner, tvb, sighted.bth, bth_fields(), Tree::bth);
-  if (packet.opcode().known()) {
-    const int extended = sighted.bth + static_cast<int>(sizeof(Bth));
-    add_extended(inner, tvb, extended, packet.opcode());
-    add_body(inner, tvb, extended + packet.opcode().headers_size, sighted);
-  }
-  add_icrc(inner, pinfo, tvb, sighted, icrc);
+  // Nobody will look: neither the user nor a filter.
+  if (!tree || !proto_field_is_referenced(tree, registered().proto)) inner = nullptr;
+  if (inner) add_fields(inner, top, tvb, sighted);
+  add_icrc(inner, pinfo, top, tvb, sighted, icrc);
   add_stop(top, pinfo, sighted);
   add_answer(top, pinfo, sighted);
   return inner;

@@ -7,7 +7,8 @@
 
 namespace dissector {
 
-/// Adds the packet's own tree to `tree`; returns the subtree, for more. `tree` may be null.
+/// Adds the packet's own tree to `tree`, which may be null. Returns the subtree, for more; null
+/// when nobody would see it.
 proto_tree* add_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Sighted& sighted,
                        IcrcStatus icrc);
 

@@ -41,38 +41,44 @@ class Adder {
   tvbuff_t* tvb_;
 };
 
-void add_class(Adder& add, packet_info* pinfo, const Analysis& file, const Record& record) {
-  if (record.packet_class == PacketClass::none) return;
-  proto_item* const item = add.word(Own::packet_class, name(record.packet_class));
-  if (record.provisional) add.flag(Own::provisional);
-  if (record.missing > 0 && record.packet_class == PacketClass::gap) {
-    expert_add_info_format(pinfo, item, id_of(Expert::gap), "%u PSN%s missing before this packet",
-                           record.missing, record.missing == 1 ? " is" : "s are");
-  }
-  const Analysis::Verdict verdict = file.verdict(record);
+void add_experts(packet_info* pinfo, proto_item* item, const Analysis& file, const Record& record) {
+  const auto add = [&](Expert info) { expert_add_info(pinfo, item, id_of(info)); };
   switch (record.packet_class) {
-    case PacketClass::retransmission:
+    case PacketClass::retransmission: {
+      const Analysis::Verdict verdict = file.verdict(record);
       if (verdict.cause == Cause::none) {
-        expert_add_info(pinfo, item, id_of(Expert::retransmission));
+        add(Expert::retransmission);
       } else {
         expert_add_info_format(pinfo, item, id_of(Expert::retransmission), "Sent again: %s, %s",
                                name(verdict.cause).data(), name(verdict.place).data());
       }
       break;
-    case PacketClass::reordered: expert_add_info(pinfo, item, id_of(Expert::reordered)); break;
-    case PacketClass::duplicate_capture:
-      expert_add_info(pinfo, item, id_of(Expert::duplicate_capture));
+    }
+    case PacketClass::gap:
+      expert_add_info_format(pinfo, item, id_of(Expert::gap), "%u PSN%s missing before this packet",
+                             record.missing, record.missing == 1 ? " is" : "s are");
       break;
-    case PacketClass::stale: expert_add_info(pinfo, item, id_of(Expert::stale)); break;
+    case PacketClass::reordered: add(Expert::reordered); break;
+    case PacketClass::duplicate_capture: add(Expert::duplicate_capture); break;
+    case PacketClass::stale: add(Expert::stale); break;
     case PacketClass::none:
     case PacketClass::first:
-    case PacketClass::in_order:
-    case PacketClass::gap: break;
+    case PacketClass::in_order: break;
   }
+  if (record.repeated_response) add(Expert::repeated_response);
+}
+
+/// Returns the item of the class, or `top` when the packet has none.
+proto_item* add_class(Adder& add, const Analysis& file, const Record& record, proto_item* top) {
+  if (record.packet_class == PacketClass::none) return top;
+  proto_item* const item = add.word(Own::packet_class, name(record.packet_class));
+  if (record.provisional) add.flag(Own::provisional);
+  const Analysis::Verdict verdict = file.verdict(record);
   if (verdict.cause != Cause::none) add.word(Own::cause, name(verdict.cause));
   if (verdict.place != Place::none) add.word(Own::place, name(verdict.place));
   if (record.episode != 0) add.number(Own::episode, record.episode);
   if (verdict.packets != 0) add.number(Own::episode_packets, verdict.packets);
+  return item;
 }
 
 void add_queue_pairs(Adder& add, const Analysis& file, const Record& record,
@@ -104,8 +110,7 @@ void add_request(Adder& add, const Analysis& file, const Record& record) {
   }
 }
 
-void add_response(Adder& add, packet_info* pinfo, const Record& record, proto_item* top) {
-  if (record.repeated_response) expert_add_info(pinfo, top, id_of(Expert::repeated_response));
+void add_response(Adder& add, const Record& record) {
   add.frame(Own::acks, record.answer);
   if (record.flags & kAckTime) add.time(Own::ack_rtt, record.delay);
   if (record.flags & kReadTime) add.time(Own::read_rtt, record.delay);
@@ -121,6 +126,10 @@ void add_response(Adder& add, packet_info* pinfo, const Record& record, proto_it
 void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
                  const Record& record, const flow::Observation& seen) {
   if (record.half_flow == 0) return;
+  if (!tree) {
+    add_experts(pinfo, nullptr, file, record);
+    return;
+  }
   proto_item* top = nullptr;
   proto_tree* const inner =
       proto_tree_add_subtree(tree, tvb, 0, 0, id_of(Tree::analysis), &top, "RoCE analysis");
@@ -129,14 +138,14 @@ void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Anal
   add.number(Own::stream, file.stream(record));
   add.number(Own::half_flow, record.half_flow);
   add_queue_pairs(add, file, record, seen);
-  add_class(add, pinfo, file, record);
+  add_experts(pinfo, add_class(add, file, record, top), file, record);
   if (record.missing > 0) add.number(Own::missing, record.missing);
   add.frame(Own::original, record.original);
   add.frame(Own::resent_in, record.again);
   add_message(add, file, record);
   switch (record.stream) {
     case StreamKind::request: add_request(add, file, record); break;
-    case StreamKind::response: add_response(add, pinfo, record, top); break;
+    case StreamKind::response: add_response(add, record); break;
     case StreamKind::cnp:
       if (record.flags & kHasCnpInterval) add.time(Own::cnp_interval, record.interval);
       if (record.flags & kCeToCnp) add.time(Own::ce_to_cnp, record.delay);

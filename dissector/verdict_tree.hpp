@@ -7,6 +7,7 @@
 
 namespace dissector {
 
+/// `tree` may be null: then only the expert infos are added.
 void add_verdict(proto_tree* tree, tvbuff_t* tvb, packet_info* pinfo, const Analysis& file,
                  const Record& record, const roce::flow::Observation& seen);
 
