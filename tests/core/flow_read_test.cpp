@@ -158,6 +158,29 @@ TEST(FlowRead, AskedAgainTwiceIsTwoEpisodes) {
   EXPECT_EQ(seen.recoveries(), "5 implied_nak response 1; 8 implied_nak response 1");
 }
 
+TEST(FlowRead, AskedAgainLostItsResponsesBeforeTheTapTwice) {
+  const Followed seen = Script()
+                            .message(0, 3)
+                            .ack(2)
+                            .read(3, 8 * 1024)
+                            .read_response(3, 4)
+                            .lose_response_before_tap(5)
+                            .read_response(6, 10)
+                            .read_again(5)
+                            .read_response(5)
+                            .lose_response_before_tap(6)
+                            .read_response(7, 10)
+                            .read_again(6)
+                            .read_response(6, 10)
+                            .send(11)
+                            .ack(11)
+                            .follow();
+  ASSERT_EQ(seen.episodes.size(), 2u);
+  EXPECT_EQ(seen.episodes[0].cause, flow::Cause::implied_nak);
+  EXPECT_EQ(seen.episodes[0].place, flow::Place::response);
+  EXPECT_EQ(seen.episodes[1].place, flow::Place::response);
+}
+
 TEST(FlowRead, ResponsesThatComeLateAreReordered) {
   Script script;
   script.message(0, 3).ack(2).read(3, 5 * 1024).read_response(3).read_response(5).read_response(4);

@@ -99,6 +99,35 @@ TEST(FlowCause, WithoutTheOtherDirectionItIsUnknown) {
   EXPECT_EQ(seen.episodes[0].cause, flow::Cause::unknown);
 }
 
+TEST(FlowCause, WithoutAnyAnswerALongSilenceIsATimeout) {
+  // Nothing comes back at all, as when the path swallows everything: no NAK takes that long.
+  const Followed seen =
+      Script().send(1, 3).wait(67ms).resend(1, 3).wait(67ms).resend(1, 3).follow();
+  EXPECT_EQ(seen.recoveries(), "1 timeout ambiguous 3; 1 timeout ambiguous 3");
+}
+
+TEST(FlowCause, AnAnswerThatComesLaterMakesItKnown) {
+  // The timer fired before the first answer of the trace.
+  const Followed seen = Script().send(1, 9).wait(5ms).resend(6, 9).ack(9).follow();
+  EXPECT_EQ(seen.recoveries(), "6 timeout response 4");
+}
+
+TEST(FlowCause, ANakExplainsItsRestartThoughProgressWasMadeSince) {
+  // 6 was late only, and answered, when the sender heard that it was missed.
+  Script script;
+  script.send(1, 5).overtaken(6).send(7).nak(6).late(6).ack(7).resend(6, 7).ack(7);
+  const Followed seen = script.follow();
+  ASSERT_EQ(seen.episodes.size(), 1u);
+  EXPECT_EQ(seen.episodes[0].cause, flow::Cause::nak_sequence);
+  EXPECT_EQ(seen.counts().reordered, 1u);
+}
+
+TEST(FlowCause, ASequenceNakAfterAnRnrNakLostNothing) {
+  // 4 .. 6 came while 3 had no buffer, so the responder asks for 3 again. It had it.
+  const Followed seen = Script().send(1, 6).rnr(3).nak(3).wait(1300us).resend(3, 6).ack(6).follow();
+  EXPECT_EQ(seen.recoveries(), "3 nak_sequence not_ready 4");
+}
+
 // --- places
 
 TEST(FlowPlace, SeenInTheRunBeforeIsDownstream) {

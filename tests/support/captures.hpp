@@ -22,6 +22,7 @@ struct CapturedFrame {
   std::size_t offset = 0;  // into PcapFile::bytes
   std::size_t size = 0;
   u32 wire_size = 0;
+  u64 time = 0;  // nanoseconds since the epoch
 };
 
 /// A whole capture in memory.
@@ -34,10 +35,12 @@ class PcapFile {
       throw std::runtime_error(path.string() + ": not a pcap file of this byte order");
     }
     link_type_ = static_cast<u16>(word(20));
+    const u32 scale = word(0) == 0xa1b23c4d ? 1 : 1000;
     for (std::size_t at = 24; at + 16 <= bytes_.size();) {
       const std::size_t size = word(at + 8);
       if (size > bytes_.size() - at - 16) break;
-      frames_.push_back({at + 16, size, word(at + 12)});
+      const u64 time = word(at) * u64{1'000'000'000} + word(at + 4) * u64{scale};
+      frames_.push_back({at + 16, size, word(at + 12), time});
       at += 16 + size;
     }
   }
