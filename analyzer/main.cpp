@@ -8,6 +8,8 @@
 #include <exception>
 
 #include "analyze.hpp"
+#include "cut.hpp"
+#include "find_captures.hpp"
 #include "options.hpp"
 #include "report/explain.hpp"
 #include "report/formats.hpp"
@@ -42,6 +44,7 @@ int run(const Options& options) {
     case Command::packets:
       return print(
           [&](Sink& out) { list_packets(options, *packet_format(options.format), out, progress); });
+    case Command::cut: cut(options, progress); return 0;
     case Command::explain:
       return print([&](Sink& out) { explain(options.topic, terminal_style().width, out); });
     case Command::print: return print([&](Sink& out) { out.text(options.message); });
@@ -55,7 +58,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is noticed where it is written to
   try {
-    return rocetrace::run(rocetrace::parse_options(argc, argv));
+    return rocetrace::run(rocetrace::find_captures(rocetrace::parse_options(argc, argv)));
   } catch (const rocetrace::PipeClosed&) {
     return 0;
   } catch (const std::exception& error) {

@@ -8,12 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <stdexcept>
 
 #include "report/formats.hpp"
 #include "report/packet_row.hpp"
 #include "report/severity.hpp"
+#include "roce/net/address_prefix.hpp"
 
 #ifndef ROCETRACE_VERSION
 #define ROCETRACE_VERSION "development"
@@ -29,6 +29,7 @@ constexpr char kExamples[] = R"(Examples:
   rocetrace analyze trace.pcap --fail-on error      exit 1 when an error is found
   tcpdump -r big.pcap -w - | rocetrace analyze -    from standard input
   rocetrace packets trace.pcap --format csv         one line per RoCE packet
+  rocetrace cut ring/ --to +10s -o start.pcapng     a part, as a capture of its own
   rocetrace explain spurious                        what a word of the report means
 
 Exit status: 0 done, 1 as --fail-on asked, 2 the run failed.)";
@@ -44,6 +45,13 @@ Exit status: 0 done, 1 as --fail-on asked, 2 the run failed.)";
 constexpr char kPacketsExamples[] = R"(Examples:
   rocetrace packets trace.pcap --qp 0x11
   rocetrace packets trace.pcap --format ndjson | jq 'select(.class == "retransmission")')";
+
+constexpr char kCutExamples[] = R"(Examples:
+  rocetrace cut ring/ --from 2024-05-06T07:08:09Z --to 2024-05-06T07:08:11Z -o moment.pcapng
+  rocetrace cut trace.pcap --qp 0x11 -o qp.pcapng
+  rocetrace cut a.pcap b.pcap --filter 'host 10.0.0.1' -o host.pcapng
+
+With --qp or --host: RoCE packets only, both directions, and how their connections were set up.)";
 
 std::string formats_text() {
   std::string text = "format of standard output:";
@@ -100,7 +108,10 @@ CLI::Option* one_of(CLI::App& command, const std::string& name, std::string& cho
 }
 
 void add_captures(CLI::App& command, Options& options) {
-  command.add_option("CAPTURE", options.captures, "pcap or pcapng files; - is standard input")
+  command
+      .add_option("CAPTURE", options.captures,
+                  "pcap or pcapng files, directories of them, patterns ('ring*');\n"
+                  "- is standard input")
       ->required()
       ->type_name("");
 }
@@ -116,8 +127,41 @@ void add_selection(CLI::App& command, Options& options) {
       "keep only this QP; repeatable; decimal or 0x");
   repeatable(
       command, "--host", "ADDR",
-      [&options](const std::string& text) { options.hosts.push_back(text); },
-      "keep only packets from or to this address; repeatable");
+      [&options](const std::string& text) {
+        if (!roce::net::parse_prefix(text))
+          throw CLI::ValidationError{fmt::format("--host: '{}' is no address or GID", text)};
+        options.hosts.push_back(text);
+      },
+      "keep only packets from or to this address, GID or\nprefix (10.0.0.0/24); repeatable");
+  repeatable(
+      command, "--vlan", "ID",
+      [&options](const std::string& text) {
+        options.vlans.push_back(static_cast<roce::u32>(number("--vlan", text, 0, 4095)));
+      },
+      "keep only frames with this VLAN tag; repeatable");
+  const auto instant = [&command](const char* name, std::optional<Instant>& out,
+                                  const std::string& description) {
+    command
+        .add_option_function<std::string>(
+            name,
+            [name, &out](const std::string& text) {
+              out = parse_instant(text);
+              if (!out)
+                throw CLI::ValidationError{
+                    fmt::format("{}: '{}' is no time such as 2024-05-06T07:08:09.5Z, "
+                                "1714979289.5, or +1.5s",
+                                name, text)};
+            },
+            description)
+        ->type_name("TIME");
+  };
+  instant("--from", options.from,
+          "keep only frames from then on: 2024-05-06T07:08:09Z,\nseconds since 1970, or +1.5s "
+          "after the first packet");
+  instant("--to", options.to, "keep only frames up to then");
+}
+
+void add_work(CLI::App& command, Options& options) {
   command
       .add_option_function<std::string>(
           "--threads",
@@ -163,6 +207,7 @@ void add_analyze(CLI::App& program, Options& options) {
       "exit 1 when a finding of this severity or above is made:\ninfo, warning or error "
       "(default: never)");
   add_selection(command, options);
+  add_work(command, options);
   command.callback([&options] { options.command = Command::analyze; });
 }
 
@@ -176,7 +221,29 @@ void add_packets(CLI::App& program, Options& options) {
       [](const std::string& name) { return packet_format(name) != nullptr; },
       "text, ndjson or csv");
   add_selection(command, options);
+  add_work(command, options);
   command.callback([&options] { options.command = Command::packets; });
+}
+
+void add_cut(CLI::App& program, Options& options) {
+  CLI::App& command =
+      *program.add_subcommand("cut", "write a part of the captures as a pcapng file");
+  command.footer(kCutExamples);
+  add_captures(command, options);
+  command
+      .add_option_function<std::string>(
+          "-o,--output",
+          [&options](const std::string& path) {
+            if (!path.ends_with(".pcapng"))
+              throw CLI::ValidationError{fmt::format("{}: what cut writes ends in .pcapng", path)};
+            options.outputs = {path};
+          },
+          "the file to write")
+      ->required()
+      ->type_name("FILE");
+  add_selection(command, options);
+  add_work(command, options);
+  command.callback([&options] { options.command = Command::cut; });
 }
 
 void add_explain(CLI::App& program, Options& options) {
@@ -185,17 +252,6 @@ void add_explain(CLI::App& program, Options& options) {
   command.footer("Without ID, all words are listed.");
   command.add_option("ID", options.topic, "a class, cause, place, ...")->type_name("");
   command.callback([&options] { options.command = Command::explain; });
-}
-
-// A report written over the capture that it is made from would destroy it.
-void refuse_overwriting(const Options& options) {
-  for (const std::string& output : options.outputs) {
-    for (const std::string& capture : options.captures) {
-      std::error_code none;
-      if (std::filesystem::equivalent(output, capture, none))
-        throw std::runtime_error{output + ": is the capture to read, and would be overwritten"};
-    }
-  }
 }
 
 std::string one_line(std::string text) {
@@ -223,6 +279,7 @@ Options parse_options(int argc, const char* const* argv) {
   program.get_formatter()->column_width(26);
   add_analyze(program, options);
   add_packets(program, options);
+  add_cut(program, options);
   add_explain(program, options);
   try {
     if (argc > 1 && argv[1][0] != '-' && !knows_command(program, argv[1]))
@@ -240,7 +297,6 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw std::runtime_error{one_line(error.what()) + " (see rocetrace --help)"};
   }
-  refuse_overwriting(options);
   return options;
 }
 

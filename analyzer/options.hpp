@@ -7,21 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "instant.hpp"
 #include "roce/wire/bytes.hpp"
 
 namespace rocetrace {
 
-enum class Command : roce::u8 { print, analyze, packets, explain };
+enum class Command : roce::u8 { print, analyze, packets, cut, explain };
 
 struct Options {
   Command command = Command::print;
   std::string message;                 // for `print`: help or version, to standard output
-  std::vector<std::string> captures;   // file names; "-" is standard input
+  std::vector<std::string> captures;   // files, directories, patterns; "-" is standard input
   std::vector<std::string> outputs;    // files to write; each extension names a format
   std::string format = "text";         // of standard output; a name in the tables of formats
   std::string filter;                  // a pcap filter; empty for none
   std::vector<roce::u32> qps;          // keep only these; empty for all; 24 bits each
-  std::vector<std::string> hosts;      // keep only these addresses; empty for all
+  std::vector<std::string> hosts;      // keep only these addresses or prefixes; empty for all
+  std::vector<roce::u32> vlans;        // keep only frames with such a tag; empty for all
+  std::optional<Instant> from, to;     // keep only frames in this time, ends included
   std::string fail_on;                 // exit 1 at findings of this severity; empty for never
   unsigned threads = 0;                // 0: as many as the machine has
   std::optional<roce::u64> max_flows;  // half-flows to follow; > 0

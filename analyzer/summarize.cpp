@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host_rows.hpp"
+#include "selected_flows.hpp"
 
 namespace rocetrace {
 
@@ -269,29 +270,6 @@ CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
   return row;
 }
 
-/// Which half-flows the user asked for: those of a QP or host, with their partners.
-std::vector<u32> selected(const TraceState& state, const Options& options) {
-  const roce::flow::FlowTable& flows = state.tracker.flows();
-  std::vector<u32> ids;
-  const auto wanted_qp = [&](const HalfFlow& flow) {
-    return options.qps.empty() || std::ranges::count(options.qps, flow.key.dest_qp()) > 0;
-  };
-  const auto wanted_host = [&](const HalfFlow& flow) {
-    if (options.hosts.empty()) return true;
-    for (const u32 end : {flow.key.source, flow.key.destination})
-      if (std::ranges::count(options.hosts,
-                             std::string(state.decoder.addresses().address(end).text().view())))
-        return true;
-    return false;
-  };
-  for (u32 id = 1; id <= flows.size(); id++) {
-    const HalfFlow& flow = flows.at(id);
-    const bool qp = wanted_qp(flow) || (flow.partner != 0 && wanted_qp(flows.at(flow.partner)));
-    if (qp && wanted_host(flow)) ids.push_back(id);
-  }
-  return ids;
-}
-
 void add(Totals& totals, const HalfFlow& flow) {
   const TroubleCounts trouble = flow.requests.trouble_counts();
   totals.half_flows++;
@@ -327,7 +305,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
     report.totals.packets += report.captures.back().packets;
     report.totals.roce_packets += report.captures.back().roce_packets;
   }
-  const std::vector<u32> ids = selected(state, options);
+  const std::vector<u32> ids = selected_flows(state, options);
   for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));
   report.totals.untracked_packets = state.tracker.untracked_packets();
   report.half_flows = {ids.size(), [&state, ids](std::size_t index, HalfFlowRow& row) {

@@ -7,7 +7,7 @@ using roce::flow::Arrival;
 using roce::flow::Observation;
 
 TraceState::TraceState(const Options& options, bool keep_settlements)
-    : trace(options.captures), tracker(keep_settlements, options.max_flows.value_or(0)) {}
+    : trace(options), tracker(keep_settlements, options.max_flows.value_or(0)) {}
 
 // A CM message speaks of what comes after it, so it has its turn right behind its packet.
 void TraceState::observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {

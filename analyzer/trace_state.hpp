@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "capture/trace.hpp"
 #include "decode.hpp"
 #include "options.hpp"
 #include "report/progress.hpp"
 #include "roce/flow/tracker.hpp"
+#include "selection.hpp"
 
 namespace rocetrace {
 
@@ -23,7 +23,7 @@ struct TraceState {
                                   std::span<const roce::flow::Arrival>)>;
   void run(Progress& progress, const Each& each = {});
 
-  Trace trace;
+  SelectedTrace trace;
   Decoder decoder;
   roce::flow::Tracker tracker;
 

@@ -105,16 +105,27 @@ TEST(Options, WhatIsWrongIsSaidInOneLine) {
       {{"analyze", "a", "--fail-on", "fatal"}, "fatal"},
       {{"analyze", "a", "-o", "report.doc"}, "report.doc"},
       {{"analyze", "a", "--nonsense"}, "--nonsense"},
+      {{"analyze", "a", "--host", "leaf1"}, "leaf1"},
+      {{"analyze", "a", "--vlan", "4096"}, "4096"},
+      {{"analyze", "a", "--from", "yesterday"}, "yesterday"},
+      {{"cut", "a"}, "--output"},
+      {{"cut", "a", "-o", "b.pcap"}, "b.pcap"},
   };
   for (const auto& [words, expected] : cases)
     EXPECT_THAT(refusal(words), AllOf(HasSubstr(expected), Not(HasSubstr("\n"))));
 }
 
-TEST(Options, CaptureIsNotOverwritten) {
-  const std::string name = testing::TempDir() + "rocetrace_options.json";
-  std::ofstream{name} << "a capture";
-  EXPECT_THAT(refusal({"analyze", name.c_str(), "-o", name.c_str()}), HasSubstr("overwritten"));
-  std::filesystem::remove(name);
+TEST(Options, SelectionIsReadAndRepeats) {
+  const Options options = parsed({"cut", "a", "-o", "b.pcapng", "--vlan", "7", "--vlan", "0x8",
+                                  "--host", "fe80::1", "--host", "10.0.0.0/24", "--from", "+1.5s",
+                                  "--to", "1970-01-01T00:01:00Z", "--filter", "udp"});
+  EXPECT_EQ(options.command, Command::cut);
+  EXPECT_THAT(options.outputs, ElementsAre("b.pcapng"));
+  EXPECT_THAT(options.vlans, ElementsAre(7u, 8u));
+  EXPECT_THAT(options.hosts, ElementsAre("fe80::1", "10.0.0.0/24"));
+  EXPECT_EQ(options.from, (Instant{1'500'000'000, true}));
+  EXPECT_EQ(options.to, (Instant{60'000'000'000, false}));
+  EXPECT_EQ(options.filter, "udp");
 }
 
 }  // namespace

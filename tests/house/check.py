@@ -30,7 +30,7 @@ PARTS = [
     ("report.model", r"analyzer/report/(report|table|packet_row|severity)\.hpp"),
     ("report.progress", r"analyzer/report/progress\.hpp"),
     ("report", r"analyzer/report/"),
-    ("options.model", r"analyzer/options\.hpp"),
+    ("options.model", r"analyzer/(options\.hpp|instant\.[ch]pp)"),
     ("options", r"analyzer/options\.cpp"),
     ("listing", r"analyzer/listing\.[ch]pp"),  # the pipeline of `packets`: writes as it goes
     ("main", r"analyzer/main\.cpp"),
