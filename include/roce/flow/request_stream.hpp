@@ -542,7 +542,8 @@ class RequestStream {
     } else if (recovery.run.resent) {
       if (skipped) {
         decide(episode, lost_before_tap);
-      } else if (cause == Cause::implied_nak && recovery.response_gap.valid) {
+      } else if (cause == Cause::implied_nak &&
+                 (recovery.response_gap.valid || had_answer_over(psn))) {
         decide(episode, Place::response);
       } else if (context.answered_alone ? context.answer_time >= recovery.run.start_time
                                         : had_answer_over(psn)) {
