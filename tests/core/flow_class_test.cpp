@@ -211,6 +211,23 @@ TEST_P(FlowClass, AnEpochForgetsTheOldSequence) {
   EXPECT_EQ(seen.counts().capture_missed_psns, 0u) << "nobody answered the old hole";
 }
 
+TEST(FlowClass, ARestartOvertakenByItsSuccessorsIsOneRestart) {
+  const Followed seen = Script()
+                            .send(1, 9)
+                            .nak(5)
+                            .overtaken_again(5)
+                            .overtaken_again(6)
+                            .resend(7)
+                            .late(5)
+                            .late(6)
+                            .resend(8, 9)
+                            .send(10)
+                            .ack(10)
+                            .follow();
+  EXPECT_EQ(seen.recoveries(), "5 nak_sequence downstream 5");
+  EXPECT_EQ(seen.counts().gaps, 0u);
+}
+
 TEST(FlowClass, AnEarlierPsnOfUcIsReorderingHoweverLate) {
   const Followed seen = Script(Ids::counted, Service::uc)
                             .send(1, 5)

@@ -95,6 +95,11 @@ class Script {
     late_.insert_or_assign(psn & 0xff'ffff, sent(psn));
     return *this;
   }
+  /// Sent again now; the tap sees it when late() says so.
+  Script& overtaken_again(u32 psn) {
+    late_.insert_or_assign(psn & 0xff'ffff, ask(remembered(psn)));
+    return *this;
+  }
   Script& late(u32 psn) {
     now_ += 1'000;
     show(late_.at(psn & 0xff'ffff));

@@ -115,6 +115,7 @@ struct Run {
   RangeList<PsnRange, 8> skipped;  // between them, not seen in this run
   u64 start_time = 0;              // nanoseconds; of a restart
   bool resent = false;             // it is a restart, not the first transmission
+  u16 first_ip_id = 0;             // of the packet that began it
 
   /// Whether the run passed over `psn`, seen or not.
   bool reached(Psn psn) const { return distance(first, psn) >= 0 && distance(psn, next) > 0; }

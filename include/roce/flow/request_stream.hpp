@@ -321,6 +321,7 @@ class RequestStream {
     }
     if (recovery.in_episode && distance(recovery.run.next, psn) >= 0)
       return sent_again(packet, width, hole != nullptr, arrival);
+    if (recovery.in_episode && precedes_run(packet)) return overtaken_start(packet, width, arrival);
 
     if (recovery.pending_count > 0) {
       const PendingFill& last = recovery.pending[recovery.pending_count - 1];
@@ -359,6 +360,30 @@ class RequestStream {
     recovery_->counts.reordered++;
     arrival.packet_class = PacketClass::reordered;
     return arrival;
+  }
+
+  // Whether the packet was sent after all new ones, yet before the one that seemed to begin the
+  // resend.
+  bool precedes_run(const Observation& packet) const {
+    if (!ids_differ() || !packet.has(kHasIpId)) return false;
+    if (distance(Psn(packet.psn), recovery_->run.first) <= 0) return false;
+    return static_cast<std::int16_t>(packet.ip_id - last_ip_id_) > 0 &&
+           static_cast<std::int16_t>(packet.ip_id - recovery_->run.first_ip_id) < 0;
+  }
+
+  // The resend began here: its successors overtook it.
+  Arrival overtaken_start(const Observation& packet, u32 width, Arrival arrival) {
+    Recovery& recovery = *recovery_;
+    const Psn psn(packet.psn);
+    recovery.holes.remove(psn, width);
+    const i32 between = distance(psn + width, recovery.run.first);
+    if (between > 0) recovery.run.skipped.add({psn + width, static_cast<u32>(between)});
+    recovery.run.first = psn;
+    recovery.run.first_ip_id = packet.ip_id;
+    Episode& episode = recovery.episodes[recovery.episode_count - 1];
+    episode.restart = psn;
+    episode.result.restart_psn = psn.value();
+    return count_again(packet, arrival);
   }
 
   // A packet that was sent again, and overtaken by its successors of the same run.
@@ -597,6 +622,7 @@ class RequestStream {
       recovery.holes.remove(psn, width);
     else
       episode.only_missing = false;
+    if (psn == recovery.run.first) recovery.run.first_ip_id = packet.ip_id;
     recovery.run_ip_id = packet.ip_id;
     recovery.run_time = packet.time;
     move_run(episode, psn, width);
