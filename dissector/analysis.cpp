@@ -245,18 +245,20 @@ void Analysis::place_in_message(const Sighted& sighted, Record& record, Notes& n
   if (traits.is(flow::kEnds) && notes.messages.back() == 0) notes.messages.back() = notes.offset;
 }
 
-void Analysis::wait_for_answer(const Sighted& sighted, Record& record, Notes& notes) {
+void Analysis::wait_for_answer(const Sighted& sighted, Record& record, Notes& notes) const {
   const flow::Observation& seen = sighted.seen;
   const Psn psn(seen.psn);
   const std::size_t at = position(notes, psn);
-  Waiting entry = {psn,
-                   flow::kTraits[seen.opcode].is(flow::kReadRequest),
-                   flow::kTraits[seen.opcode].is(flow::kEnds),
-                   record.packet_class == PacketClass::retransmission,
-                   seen.payload_size,
-                   seen.time,
-                   notes.message_time,
-                   &record};
+  const flow::OpcodeTraits traits = flow::kTraits[seen.opcode];
+  Waiting entry = {.psn = psn,
+                   .read = traits.is(flow::kReadRequest),
+                   .ends = traits.is(flow::kEnds),
+                   .sent_twice = record.packet_class == PacketClass::retransmission,
+                   .payload = seen.payload_size,
+                   .time = seen.time,
+                   .message_time = notes.message_time,
+                   .record = &record};
+  if (entry.read) entry.width = flow::read_width(half_flow(record), seen);
   if (at < notes.waiting.size() && notes.waiting[at].psn == psn) {
     Record& before = *notes.waiting[at].record;
     before.again = record.frame;
@@ -266,7 +268,7 @@ void Analysis::wait_for_answer(const Sighted& sighted, Record& record, Notes& no
     notes.waiting[at] = entry;
   } else {
     // The whole of a READ whose rest is asked for again.
-    if (entry.read && at > notes.head && notes.waiting[at - 1].read && entry.sent_twice) {
+    if (entry.read && at > notes.head && notes.waiting[at - 1].holds(psn)) {
       Waiting& whole = notes.waiting[at - 1];
       whole.sent_twice = true;
       whole.record->again = record.frame;
@@ -326,7 +328,7 @@ void Analysis::observe_response(const Sighted& sighted, Record& record) {
     std::size_t at = position(asker, psn + 1u);  // behind the last one that it can belong to
     if (at == asker.head) return;
     const Waiting read = asker.waiting[at - 1];
-    if (!read.read) return;
+    if (!read.read || !read.holds(psn)) return;
     answer_before(asker, read.psn, record.frame);
     record.answer = read.record->frame;
     record.message = read.record->message;

@@ -99,6 +99,7 @@ class Analysis {
   /// A request packet that has no answer yet.
   struct Waiting {
     roce::Psn psn;
+    uint32_t width = 1;  // PSNs; of a READ as many as its responses take
     bool read = false;
     bool ends = false;
     bool sent_twice = false;
@@ -106,6 +107,11 @@ class Analysis {
     uint64_t time = 0;
     uint64_t message_time = 0;  // of the first packet of its message; 0 unknown
     Record* record = nullptr;
+
+    bool holds(roce::Psn other) const {
+      const int32_t at = roce::distance(psn, other);
+      return at >= 0 && static_cast<uint32_t>(at) < width;
+    }
   };
   /// What is remembered of a half-flow beside the tracker.
   struct Notes {
@@ -135,7 +141,7 @@ class Analysis {
   void observe_response(const Sighted& sighted, Record& record);
   void observe_cnp(const Sighted& sighted, Record& record);
   void place_in_message(const Sighted& sighted, Record& record, Notes& notes);
-  static void wait_for_answer(const Sighted& sighted, Record& record, Notes& notes);
+  void wait_for_answer(const Sighted& sighted, Record& record, Notes& notes) const;
   static std::size_t position(const Notes& notes, roce::Psn psn);
   static void finish_message(const Waiting& last, uint64_t time, Record& record,
                              const Notes& asker);

@@ -4,6 +4,7 @@
 // tshark prints a column's name as it is, and its values by the format, so both have the same
 // width.
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <vector>
@@ -45,7 +46,7 @@ std::array<stat_tap_table_item, kColumns> g_columns = {{
     {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "      QP",                "%8s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT,  "Type",                    "%-4s"},
     {TABLE_ITEM_UINT,   TAP_ALIGN_RIGHT, " Packets",                "%8u"},
-    {TABLE_ITEM_FLOAT,  TAP_ALIGN_RIGHT, "       Bytes",            "%12.0f"},
+    {TABLE_ITEM_UINT,   TAP_ALIGN_RIGHT, "     Bytes",              "%10u"},
     {TABLE_ITEM_UINT,   TAP_ALIGN_RIGHT, "Resent",                  "%6u"},
     {TABLE_ITEM_UINT,   TAP_ALIGN_RIGHT, "Missing",                 "%7u"},
     {TABLE_ITEM_UINT,   TAP_ALIGN_RIGHT, "  NAK",                   "%5u"},
@@ -80,11 +81,7 @@ void clear(stat_tap_table* table) {
   for (unsigned row = 0; row < table->num_elements; row++) {
     for (unsigned column = kPackets; column < kColumns; column++) {
       stat_tap_table_item_type* const item = stat_tap_get_field_data(table, row, column);
-      if (column == kBytes) {
-        item->value.float_value = 0;
-      } else {
-        item->value.uint_value = 0;
-      }
+      item->value.uint_value = 0;
       stat_tap_set_field_data(table, row, column, item);
     }
   }
@@ -122,11 +119,9 @@ unsigned add_row(stat_tap_table* table, const Tapped& packet) {
 void add(stat_tap_table* table, unsigned row, Column column, uint32_t count) {
   if (count == 0) return;
   stat_tap_table_item_type* const item = stat_tap_get_field_data(table, row, column);
-  if (column == kBytes) {
-    item->value.float_value += count;
-  } else {
-    item->value.uint_value += count;
-  }
+  // Bytes may be more than a cell holds.
+  const unsigned room = ~0u - item->value.uint_value;
+  item->value.uint_value += std::min(count, room);
   stat_tap_set_field_data(table, row, column, item);
 }
 
