@@ -92,6 +92,25 @@ struct CnpState {
   Histogram intervals;       // nanoseconds
 };
 
+/// How often one end did what the specification does not let it do; and the sizes of its packets.
+struct Breaches {
+  u32 acks_back = 0;     // an ACK of less than the one before, nothing having been sent again
+  u32 odd_sizes = 0;     // a First or Middle packet that is no path MTU (IBTA 9.4)
+  u32 headless = 0;      // a message without a first packet, though none is missing
+  u32 read_lengths = 0;  // READs whose answer is not as long as was asked for
+  u32 mtu_changes = 0;   // First or Middle packets of another size than those before
+  u16 mtu_before = 0;    // bytes, at the latest change
+  u16 mtu_now = 0;
+  u64 first_frame = 0;  // of any of them
+  Psn first_full_size;  // of the connection's first packet of full size, if it is here:
+  bool has_full_size = false;
+
+  void note(u32 Breaches::*which, u64 frame) {
+    this->*which += 1;
+    if (first_frame == 0) first_frame = frame;
+  }
+};
+
 /// What most half-flows never have.
 struct RareState {
   u64 packets_high = 0;       // multiples of 2^32 packets
@@ -107,6 +126,7 @@ struct RareState {
   u64 icrc_bad = 0;
   CnpState cnp;
   Stalls stalls;
+  Breaches breaches;
   Tally<u8, 12> tos;
   Tally<u16, 6> vlans;  // TCI
   Tally<u16, 8> source_ports;

@@ -344,6 +344,8 @@ class Tracker {
       if (!traits.is(kRepairs) && (flow.sending || !traits.is(kStarts)) && arrival.missing > 0)
         flow.rare().uc_messages_lost++;
       if (flow.sending) flow.waiting.push(message);  // its end was not seen
+      if (!traits.is(kStarts) && arrival.packet_class == PacketClass::in_order)
+        flow.rare().breaches.note(&Breaches::headless, packet.frame);
       const bool sized = packet.has(kHasDmaLength);
       message = {.first = psn,
                  .end = psn,
@@ -392,7 +394,20 @@ class Tracker {
   // First and Middle packets carry exactly the path MTU.
   void learn_mtu(HalfFlow& flow, const Observation& packet) {
     const u16 mtu = proven_mtu(packet.payload_size);
-    if (mtu == 0) return;
+    const u16 before = flow.requests.path_mtu;
+    Breaches& breaches = flow.rare().breaches;
+    if (mtu == 0) {
+      if (!packet.has(kIcrcBad)) breaches.note(&Breaches::odd_sizes, packet.frame);
+      return;
+    }
+    if (before == 0) {
+      breaches.first_full_size = Psn(packet.psn);
+      breaches.has_full_size = true;
+    } else {
+      breaches.note(&Breaches::mtu_changes, packet.frame);
+      breaches.mtu_before = before;
+      breaches.mtu_now = mtu;
+    }
     set_mtu(flow, mtu);
     if (HalfFlow* partner = partner_of(flow)) set_mtu(*partner, mtu);
   }
@@ -410,6 +425,7 @@ class Tracker {
       arrival.packet_class = PacketClass::duplicate_capture;
       return arrival;
     }
+    if (repeats && traits.is(kAcknowledge)) note_ack_back(flow, packet);
     history_.remember(packet, flow.last_past);
     responses.counts().packets++;
     responses.last_psn = psn;
@@ -448,6 +464,13 @@ class Tracker {
     return history_.find(flow.last_past, [&](const PastPacket& past) {
       return past.psn() == packet.psn && is_capture_of(past, packet, true, 0);
     }) != nullptr;
+  }
+
+  void note_ack_back(HalfFlow& flow, const Observation& packet) {
+    const HalfFlow* asker = partner_of(flow);
+    if (!asker || asker->requests.recovery() || !Syndrome(packet.syndrome()).is_ack()) return;
+    if (distance(Psn(packet.psn), flow.responses.last_psn) > 0)
+      flow.rare().breaches.note(&Breaches::acks_back, packet.frame);
   }
 
   void observe_nak(HalfFlow& flow, HalfFlow* asker, const Observation& packet, NakCode code) {
@@ -545,7 +568,12 @@ class Tracker {
     const u64 passed = packet.time - read->start_time;
     if (!read->answering && read->first == psn) sample(asker, Times::read_first, passed);
     read->answering = true;
-    if (read->end == psn + 1u) sample(asker, Times::read, passed);
+    if (read->end != psn + 1u) return;
+    sample(asker, Times::read, passed);
+    const u64 mtu = asker.requests.path_mtu;
+    const auto before = static_cast<u64>(distance(read->first, psn));
+    if (mtu != 0 && before * mtu + packet.payload_size != read->bytes && !packet.has(kIcrcBad))
+      asker.rare().breaches.note(&Breaches::read_lengths, packet.frame);
   }
 
   void complete(HalfFlow& asker, const Message& message, const Observation& packet) {
