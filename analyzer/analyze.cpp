@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyze.hpp"
 
+#include "judge.hpp"
 #include "summarize.hpp"
 #include "trace_state.hpp"
 
@@ -13,8 +14,11 @@ Analysis::~Analysis() = default;
 Analysis analyze(const Options& options, Progress& progress) {
   Analysis analysis;
   analysis.state = std::make_unique<TraceState>(options);
-  analysis.state->run(progress);
-  summarize(*analysis.state, options, analysis.report);
+  TraceState& state = *analysis.state;
+  Judge judge(options);
+  state.run(progress, [&](auto packets, auto arrivals) { judge.look(state, packets, arrivals); });
+  const std::vector<u32> selected = summarize(state, options, analysis.report);
+  judge.conclude(state, selected, analysis.report);
   return analysis;
 }
 

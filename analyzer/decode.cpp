@@ -20,6 +20,7 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
   if (observations_.size() < batch.size()) observations_.resize(batch.size());
   std::size_t found = 0;
   cm_messages_.clear();
+  others_.clear();
   for (const Frame& frame : batch) {
     if (frame.capture >= counts_.size()) counts_.resize(std::size_t{frame.capture} + 1);
     SightingCounts& counts = counts_[frame.capture];
@@ -38,11 +39,14 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
       if (packet.dest_qp == roce::kCmQueuePair) [[unlikely]] {
         note_cm(frame.bytes.subspan(located.bth_offset), located.bth_size, found);
       }
+      if (packet.has(roce::flow::kHasDmaLength))
+        requests_.note(packet, frame.bytes.subspan(located.bth_offset));
       counts.roce++;
       if (packet.has(roce::flow::kUndecoded)) counts.undecoded++;
       found++;
       continue;
     }
+    others_.push_back(static_cast<std::size_t>(&frame - batch.data()));
     if (sighting == Sighting::not_roce_on_4791) counts.not_roce_on_4791++;
     if (sighting == Sighting::undecoded) counts.undecoded++;
     protocols_[std::string(protocol_name(frame))]++;

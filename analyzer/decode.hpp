@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/frame.hpp"
+#include "findings/request_ring.hpp"
 #include "roce/cm_message.hpp"
 #include "roce/flow/observation.hpp"
 #include "roce/net/address.hpp"
@@ -34,6 +35,11 @@ class Decoder {
   };
   const std::vector<Cm>& cm_messages() const { return cm_messages_; }
 
+  /// Indices of the frames in the batch that hold no RoCE packet.
+  const std::vector<std::size_t>& others() const { return others_; }
+  /// The requests seen last that name memory.
+  const RequestRing& requests() const { return requests_; }
+
   /// Counts of capture file `index`.
   SightingCounts counts(std::size_t index) const {
     return index < counts_.size() ? counts_[index] : SightingCounts{};
@@ -47,6 +53,8 @@ class Decoder {
   roce::net::AddressTable addresses_;
   std::vector<roce::flow::Observation> observations_;
   std::vector<Cm> cm_messages_;
+  std::vector<std::size_t> others_;
+  RequestRing requests_;
   std::vector<SightingCounts> counts_;
   std::map<std::string, roce::u64> protocols_;
 };

@@ -182,6 +182,35 @@ void add_work(CLI::App& command, Options& options) {
       "--no-progress", [&options] { options.progress = false; }, "no progress bar");
 }
 
+void add_judgement(CLI::App& command, Options& options) {
+  repeatable(
+      command, "--set", "KEY=VALUE",
+      [&options](const std::string& text) { options.settings.push_back(text); },
+      "change a threshold: --set loss.retransmission.warning=0.1%; repeatable;\n"
+      "rocetrace explain thresholds lists them");
+  command.add_option("--config", options.config, "a file of such lines; --set wins over it")
+      ->type_name("FILE");
+  repeatable(
+      command, "--lossless-dscp", "N",
+      [&options](const std::string& text) {
+        options.lossless_dscps.push_back(
+            static_cast<roce::u32>(number("--lossless-dscp", text, 0, 63)));
+      },
+      "a class in which nothing may be lost; repeatable");
+  const auto prefix = [&command](const char* name, unsigned& bits, roce::u64 most) {
+    command
+        .add_option_function<std::string>(
+            name,
+            [name, &bits, most](const std::string& text) {
+              bits = static_cast<unsigned>(number(name, text, 0, most));
+            },
+            fmt::format("bits of an address that name its subnet (default: {})", bits))
+        ->type_name("BITS");
+  };
+  prefix("--subnet-prefix", options.ipv4_prefix, 32);
+  prefix("--subnet-prefix6", options.ipv6_prefix, 128);
+}
+
 void add_analyze(CLI::App& program, Options& options) {
   CLI::App& command = *program.add_subcommand(
       "analyze", "QP flows, what each lost and sent again, CNPs and ECN marks");
@@ -206,6 +235,7 @@ void add_analyze(CLI::App& program, Options& options) {
       },
       "exit 1 when a finding of this severity or above is made:\ninfo, warning or error "
       "(default: never)");
+  add_judgement(command, options);
   add_selection(command, options);
   add_work(command, options);
   command.callback([&options] { options.command = Command::analyze; });

@@ -30,6 +30,11 @@ struct Options {
   std::optional<roce::u64> max_flows;  // half-flows to follow; > 0
   bool progress = true;                // as far as standard error is a terminal
   std::string topic;                   // for `explain`; empty for the list
+  std::string config;                      // file of thresholds; empty for none
+  std::vector<std::string> settings;       // thresholds, "key=value"; they win over the file's
+  std::vector<roce::u32> lossless_dscps;   // classes that must not lose anything; 0..63
+  unsigned ipv4_prefix = 24;               // bits of an address that name its subnet
+  unsigned ipv6_prefix = 64;               //
 };
 
 /// Reads the command line. Help and version come back as Command::print.

@@ -22,21 +22,20 @@ void TraceState::observe(std::span<const Observation> packets, std::span<Arrival
 }
 
 void TraceState::run(Progress& progress, const Each& each) {
-  FrameBatch batch;
   std::vector<Arrival> arrivals(kBatchFrames);
-  roce::u64 frames = 0;
-  while (trace.next(batch)) {
-    const std::span<const Observation> packets = decoder.decode(batch);
+  roce::u64 done_frames = 0;
+  while (trace.next(frames)) {
+    const std::span<const Observation> packets = decoder.decode(frames);
     observe(packets, arrivals);
     if (each) each(packets, std::span(arrivals).first(packets.size()));
 
-    frames += batch.size();
+    done_frames += frames.size();
     roce::u64 done = 0, total = 0;
     for (std::size_t i = 0; i < trace.size(); i++) {
       done += trace.info(i).bytes_read;
       total += trace.info(i).total_size;
     }
-    progress.update(done, total, frames);
+    progress.update(done, total, done_frames);
   }
   tracker.finish();
 }

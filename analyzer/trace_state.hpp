@@ -23,6 +23,7 @@ struct TraceState {
                                   std::span<const roce::flow::Arrival>)>;
   void run(Progress& progress, const Each& each = {});
 
+  FrameBatch frames;  // of the batch that is being followed
   SelectedTrace trace;
   Decoder decoder;
   roce::flow::Tracker tracker;

@@ -286,6 +286,24 @@ void describe(const MessageTimeRow& row, Visit&& visit) {
 }
 
 template <class Visit>
+void describe(const SubnetPairRow& row, Visit&& visit) {
+  visit("source", row.source);
+  visit("destination", row.destination);
+  visit("half_flows", row.half_flows);
+  visit("packets", row.packets);
+  visit("payload_bytes", row.payload_bytes);
+  visit("retransmissions", row.retransmissions);
+  visit("retransmission_share", row.retransmission_share);
+  visit("retransmissions_per_second", row.retransmissions_per_second);
+  visit("ce_marked", row.ce_marked);
+  visit("ce_share", row.ce_share);
+  visit("cnps", row.cnps);
+  visit("ack_latency_ns", row.ack_latency);
+  visit("read_latency_ns", row.read_latency);
+  visit("message_time_ns", row.message_time);
+}
+
+template <class Visit>
 void describe(const FindingScope& row, Visit&& visit) {
   visit("half_flow", IfSet<u64>{row.half_flow});
   visit("connection", IfSet<u64>{row.connection});
@@ -334,6 +352,7 @@ void describe_tables(const Report& report, Visit&& visit) {
   visit("connections", "connection", report.connections);
   visit("hosts", "host", report.hosts);
   visit("message_times", "message_time", report.message_times);
+  visit("subnet_pairs", "subnet_pair", report.subnet_pairs);
   visit("findings", "finding", report.findings);
   visit("protocols", "protocol", report.protocols);
   visit("could_not_judge", "unjudged", report.could_not_judge);

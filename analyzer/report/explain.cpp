@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
+#include "findings/catalog.hpp"
+#include "findings/thresholds.hpp"
 #include "report/columns.hpp"
+#include "report/human.hpp"
 #include "report/sink.hpp"
 #include "report/text_value.hpp"
 
@@ -117,34 +121,77 @@ constexpr Explanation kExplanations[] = {
      "bytes per packet (128 are enough), or at a tap."},
 };
 
+std::vector<Explanation> with_findings() {
+  std::vector<Explanation> rows(std::begin(kExplanations), std::end(kExplanations));
+  for (const CatalogEntry* entry : catalog())
+    for (const FindingKind& kind : entry->kinds)
+      rows.push_back(
+          {kind.id, "finding", kind.title, kind.judged, kind.next, kind.means, kind.needs});
+  return rows;
+}
+
+std::string default_of(const Threshold& row) {
+  switch (row.unit) {
+    case Unit::count: return fmt::format("{}", row.value);
+    case Unit::share: return fmt::format("{}%", row.value * 100);
+    case Unit::duration: return human::tight(human::duration(static_cast<roce::u64>(row.value)));
+    case Unit::rate: return fmt::format("{}/s", row.value);
+  }
+  return {};
+}
+
+void write_thresholds(unsigned width, Sink& out) {
+  out.text(
+      "Thresholds, with their defaults: change one with --set KEY=VALUE, or several in a file "
+      "with --config.\n");
+  for (const Threshold& row : thresholds())
+    write_wrapped(out, fmt::format("  {:<36}", fmt::format("{}={}", row.key, default_of(row))),
+                  row.what, width);
+}
+
 void write_list(unsigned width, Sink& out) {
   std::string_view kind;
-  for (const Explanation& row : kExplanations) {
+  for (const Explanation& row : explanations()) {
+    if (row.kind == "finding") continue;
     if (row.kind != kind) out.print("{}{}\n", kind.empty() ? "" : "\n", row.kind);
     kind = row.kind;
     write_wrapped(out, fmt::format("  {:<18}", row.id), row.meaning, width);
   }
+  out.text("\nfinding\n");
+  for (const CatalogEntry* entry : catalog())
+    for (const FindingKind& finding : entry->kinds)
+      write_wrapped(out, fmt::format("  {:<31}", finding.id), finding.title, width);
 }
 
 }  // namespace
 
 std::span<const Explanation> explanations() {
-  return kExplanations;
+  static const std::vector<Explanation> rows = with_findings();
+  return rows;
 }
 
 void explain(std::string_view id, unsigned width, Sink& out) {
   if (id.empty()) return write_list(width, out);
-  const auto* row = std::ranges::find(kExplanations, id, &Explanation::id);
-  if (row == std::end(kExplanations)) {
+  if (id == "thresholds") return write_thresholds(width, out);
+  const auto rows = explanations();
+  const auto row = std::ranges::find(rows, id, &Explanation::id);
+  if (row == rows.end()) {
     throw std::runtime_error{fmt::format(
         "'{}' is not a word of the report; rocetrace explain lists them", printable(id))};
   }
   out.print("{} ({})\n", row->id, row->kind);
   write_wrapped(out, "  ", row->meaning, width);
+  if (!row->causes.empty()) {
+    out.text("\nWhat it usually means\n");
+    write_wrapped(out, "  ", row->causes, width);
+  }
   out.text("\nHow it is judged\n");
   write_wrapped(out, "  ", row->judged, width);
   out.text("\nWhat to do next\n");
   write_wrapped(out, "  ", row->next, width);
+  if (row->needs.empty()) return;
+  out.text("\nWhat must have been captured\n");
+  write_wrapped(out, "  ", row->needs, width);
 }
 
 }  // namespace rocetrace

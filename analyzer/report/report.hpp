@@ -292,6 +292,24 @@ struct MessageTimeRow {
   Distribution time;
 };
 
+/// All traffic from one subnet to another.
+struct SubnetPairRow {
+  std::string source;       // 10.0.0.0/24
+  std::string destination;  //
+  u64 half_flows = 0;
+  u64 packets = 0;
+  u64 payload_bytes = 0;
+  u64 retransmissions = 0;
+  double retransmission_share = 0;  // of the request packets, 0..1
+  double retransmissions_per_second = 0;
+  u64 ce_marked = 0;
+  double ce_share = 0;  // of the ECN-capable packets, 0..1
+  u64 cnps = 0;         // that came back for it
+  MaybeDistribution ack_latency;
+  MaybeDistribution read_latency;
+  MaybeDistribution message_time;
+};
+
 /// What a finding concerns: exactly one of these is set.
 struct FindingScope {
   std::optional<u64> half_flow;   // id
@@ -336,8 +354,9 @@ struct Report {
   Table<ConnectionRow> connections;  // by id
   std::vector<HostRow> hosts;        // by address
   std::vector<MessageTimeRow> message_times;
-  std::vector<FindingRow> findings;    // most severe first
-  std::vector<ProtocolRow> protocols;  // most packets first
+  std::vector<SubnetPairRow> subnet_pairs;  // the slowest first
+  std::vector<FindingRow> findings;         // most severe first
+  std::vector<ProtocolRow> protocols;       // most packets first
   std::vector<UnjudgedRow> could_not_judge;
 };
 

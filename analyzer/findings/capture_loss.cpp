@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// capture.loss: packets that the hosts exchanged and the capture missed. Never counted as network
+// loss.
+
+#include "findings/detector.hpp"
+#include "findings/words.hpp"
+
+namespace rocetrace {
+namespace {
+
+using roce::flow::HalfFlow;
+
+constexpr FindingKind kKinds[] = {
+    {"capture.loss", Severity::warning, Urgency::setting, "The capture itself lost packets",
+     "The capture program, its host or the mirror port could not keep up. Gaps near by may be of "
+     "that making and not the network's; they are kept out of all counts of loss.",
+     "PSNs that the tap never saw, that the responder acknowledged all the same, and that were "
+     "never sent again; READ responses never seen and never asked for again; or drop counts of the "
+     "capture file itself.",
+     "Capture with a larger buffer (tcpdump -B), fewer bytes per packet (-s 128 is enough), to a "
+     "faster disk, or at a tap; check the mirror port's own drop counter.",
+     "both directions, or a file that counts its drops"},
+};
+
+struct Missed {
+  u64 psns = 0;       // of requests
+  u64 responses = 0;  // packets of READ answers
+  u64 flows = 0;
+  Sightings seen;
+};
+
+// What is still missing of the READ answers to a half-flow that moved on.
+u64 missed_responses(const TraceView& trace, const HalfFlow& flow) {
+  const auto* gaps = flow.responses.gaps();
+  const HalfFlow* asker = trace.partner(flow);
+  if (!gaps || !asker || !asker->requests.acknowledged_any()) return 0;
+  u64 missed = 0;
+  for (const roce::flow::PsnRange& hole : gaps->holes)
+    if (roce::distance(hole.end(), asker->requests.una()) >= 0 && asker->waiting.empty())
+      missed += hole.count;
+  return missed;
+}
+
+Missed missed_in(const TraceView& trace) {
+  Missed out;
+  trace.each_flow([&](const HalfFlow& flow) {
+    const u64 psns = flow.requests.trouble_counts().capture_missed_psns;
+    const u64 responses = missed_responses(trace, flow);
+    if (psns + responses == 0) return;
+    out.psns += psns;
+    out.responses += responses;
+    out.flows++;
+    out.seen.merge(trace.log(flow).of(psns > 0 ? Happening::gap : Happening::response_gap));
+  });
+  return out;
+}
+
+void judge(const TraceView& trace, Findings& out) {
+  if (trace.sampled) return;
+  const Missed missed = missed_in(trace);
+  u64 dropped = 0;
+  for (const CaptureFacts& capture : trace.captures) dropped += capture.dropped_packets.value_or(0);
+  if (missed.psns + missed.responses + dropped == 0) return;
+
+  Finding finding;
+  finding.kind = &kKinds[0];
+  finding.severity = kKinds[0].severity;
+  finding.seen = missed.seen;
+  finding.seen.count = missed.psns + missed.responses + dropped;
+  if (missed.psns + missed.responses > 0)
+    finding.text = fmt::format(
+        "{} of {} were never seen here, yet the responder had them: they were acknowledged or "
+        "answered, and not sent again.",
+        packets(missed.psns + missed.responses), plural(missed.flows, "half-flow", "half-flows"));
+  if (dropped > 0)
+    finding.text += fmt::format("{}The capture's own statistics count {} dropped.",
+                                finding.text.empty() ? "" : " ", packets(dropped));
+  finding.evidence = {{"missed_psns", missed.psns},
+                      {"missed_responses", missed.responses},
+                      {"half_flows", missed.flows}};
+  if (dropped > 0) finding.evidence.emplace_back("dropped_by_capture", dropped);
+  out.found.push_back(std::move(finding));
+
+  for (u32 i = 0; i < trace.captures.size(); i++) {
+    const u64 own = trace.captures[i].dropped_packets.value_or(0);
+    if (own > 0)
+      out.distrust.push_back(
+          {i, true,
+           fmt::format("It lost packets: its own statistics count {} dropped.", packets(own))});
+    // Which of several files missed an acknowledged packet cannot be told.
+    if (missed.psns + missed.responses > 0)
+      out.distrust.push_back({i, true,
+                              fmt::format("It lost packets: {} that hosts exchanged {} not in it.",
+                                          packets(missed.psns + missed.responses),
+                                          missed.psns + missed.responses == 1 ? "is" : "are")});
+  }
+}
+
+}  // namespace
+
+extern const CatalogEntry kCaptureLoss;
+constinit const CatalogEntry kCaptureLoss = {kKinds, judge};
+
+}  // namespace rocetrace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Half-flows that asked in vain until they gave up, or until the trace ended. Several findings tell
+// of them, each of one reason.
+
+#pragma once
+
+#include <optional>
+
+#include "findings/trace_view.hpp"
+
+namespace rocetrace {
+
+struct InVain {
+  ResendSeries series;     // the last; no resends when one RNR NAK was the end
+  u64 silence = 0;         // from the last packet of the half-flow to the end of the trace, ns
+  u64 disconnected = 0;    // time of a DREQ after the last try; 0 none
+  u64 last_answer = 0;     // time of the last answer to it; 0: there was none
+  bool gave_up = false;    // the silence or the DREQ says so
+  bool not_ready = false;  // RNR NAKs answered the tries
+};
+
+/// What became of `flow`, when its last tries met no progress.
+std::optional<InVain> asked_in_vain(const TraceView& trace, const roce::flow::HalfFlow& flow);
+
+/// The first DREQ of the connection whose half-flow has this key, not before `since`; 0 for none.
+u64 disconnect_time(const TraceView& trace, const roce::flow::HalfFlowKey& key, u64 since);
+
+}  // namespace rocetrace
