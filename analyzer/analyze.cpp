@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyze.hpp"
 
+#include "capture/standard_input.hpp"
 #include "judge.hpp"
 #include "summarize.hpp"
 #include "trace_state.hpp"
@@ -11,9 +12,10 @@ Analysis::Analysis() = default;
 Analysis::Analysis(Analysis&&) noexcept = default;
 Analysis::~Analysis() = default;
 
-Analysis analyze(const Options& options, Progress& progress) {
+Analysis analyze(const Options& options, Progress& progress, bool again) {
+  if (again) prepare_to_read_twice(options.captures);
   Analysis analysis;
-  analysis.state = std::make_unique<TraceState>(options);
+  analysis.state = std::make_unique<TraceState>(options, again);
   TraceState& state = *analysis.state;
   Judge judge(options);
   state.run(progress, [&](auto packets, auto arrivals) { judge.look(state, packets, arrivals); });

@@ -25,8 +25,9 @@ struct Analysis {
   Report report;
 };
 
-/// Reads all captures and judges them. Throws std::runtime_error for what cannot be read at all.
-Analysis analyze(const Options& options, Progress& progress);
+/// Reads all captures and judges them. `again`: they will be read a second time (see retell.hpp).
+/// Throws std::runtime_error for what cannot be read at all.
+Analysis analyze(const Options& options, Progress& progress, bool again = false);
 
 /// Prints one row per RoCE packet to `out`, with its settled class: reads the captures twice.
 void list_packets(const Options& options, const PacketFormat& format, Sink& out,

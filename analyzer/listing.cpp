@@ -2,14 +2,14 @@
 // The packet listing: a first pass that settles every class, cause and place, and a second that
 // prints them.
 
-#include <algorithm>
-
 #include "analyze.hpp"
+#include "capture/standard_input.hpp"
+#include "report/event.hpp"
 #include "report/packet_row.hpp"
 #include "report/sink.hpp"
 #include "roce/opcode.hpp"
-#include "roce/syndrome.hpp"
 #include "trace_state.hpp"
+#include "verdicts.hpp"
 
 namespace rocetrace {
 
@@ -18,9 +18,7 @@ using roce::flow::Cause;
 using roce::flow::Observation;
 using roce::flow::PacketClass;
 using roce::flow::Place;
-using roce::flow::SettledClass;
 using roce::flow::SettledEpisode;
-using roce::flow::Settlements;
 
 namespace {
 
@@ -39,47 +37,6 @@ const std::array<std::string, 256>& opcode_names() {
   }();
   return names;
 }
-
-Word syndrome_word(u8 byte) {
-  const roce::Syndrome syndrome(byte);
-  if (syndrome.is_ack()) return "ack";
-  if (syndrome.is_rnr_nak()) return "rnr_nak";
-  if (!syndrome.is_nak()) return "reserved";
-  switch (syndrome.nak_code()) {
-    case roce::NakCode::sequence: return "nak_sequence";
-    case roce::NakCode::invalid_request: return "nak_invalid_request";
-    case roce::NakCode::remote_access: return "nak_remote_access";
-    case roce::NakCode::remote_operational: return "nak_remote_operational";
-    case roce::NakCode::invalid_rd_request: return "nak_invalid_rd_request";
-  }
-  return "nak_reserved";
-}
-
-/// The verdicts of the first pass, looked up in the order of the second.
-class Verdicts {
- public:
-  explicit Verdicts(Settlements settlements)
-      : classes_(std::move(settlements.classes)), episodes_(std::move(settlements.episodes)) {
-    std::ranges::sort(classes_, {}, &SettledClass::frame);
-    std::ranges::sort(episodes_, {}, &SettledEpisode::number);
-  }
-
-  void settle(u64 frame, Arrival& arrival) {
-    while (next_ < classes_.size() && classes_[next_].frame < frame) next_++;
-    if (next_ == classes_.size() || classes_[next_].frame != frame) return;
-    arrival.packet_class = classes_[next_].packet_class;
-    arrival.episode = classes_[next_].episode;
-  }
-  const SettledEpisode* episode(u32 number) const {
-    const auto at = std::ranges::lower_bound(episodes_, number, {}, &SettledEpisode::number);
-    return at != episodes_.end() && at->number == number ? &*at : nullptr;
-  }
-
- private:
-  std::vector<SettledClass> classes_;
-  std::vector<SettledEpisode> episodes_;
-  std::size_t next_ = 0;
-};
 
 void fill(const Observation& packet, const Arrival& arrival, const SettledEpisode* episode,
           PacketRow& row) {
@@ -115,11 +72,13 @@ void fill(const Observation& packet, const Arrival& arrival, const SettledEpisod
 
 void list_packets(const Options& options, const PacketFormat& format, Sink& out,
                   Progress& progress) {
+  prepare_to_read_twice(options.captures);
   TraceState first(options, true);
   first.run(progress);
   Verdicts verdicts(std::move(first.tracker.settlements()));
 
   format.begin(out);
+  rewind_standard_input(options.captures);
   TraceState second(options);
   PacketRow row;
   second.run(progress, [&](std::span<const Observation> packets,

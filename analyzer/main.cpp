@@ -13,14 +13,20 @@
 #include "options.hpp"
 #include "report/explain.hpp"
 #include "report/formats.hpp"
+#include "report/output.hpp"
 #include "report/packet_row.hpp"
 #include "report/progress.hpp"
 #include "report/severity.hpp"
 #include "report/sink.hpp"
 #include "report/text_value.hpp"
+#include "retell.hpp"
 
 namespace rocetrace {
 namespace {
+
+void complain(std::string_view what) {
+  fmt::print(stderr, "rocetrace: {}\n", printable(what));
+}
 
 int print(auto&& write) {
   Sink out = Sink::standard_output();
@@ -35,10 +41,14 @@ int run(const Options& options) {
   Progress progress{options.progress && !is_listing};
   switch (options.command) {
     case Command::analyze: {
-      const Analysis analysis = analyze(options, progress);
+      Analysis analysis = analyze(options, progress, wants_second_pass(options.outputs));
+      const std::vector<std::string> failures =
+          write_outputs(analysis.report, options.outputs,
+                        [&](const auto& visit) { retell(options, analysis, progress, visit); });
       progress.clear();
-      for (const std::string& path : options.outputs) save_report(analysis.report, path);
+      for (const std::string& failure : failures) complain(failure);
       print_report(analysis.report, *report_format(options.format));
+      if (!failures.empty()) return 2;
       return has_finding_at(analysis.report, options.fail_on) ? 1 : 0;
     }
     case Command::packets:
@@ -62,7 +72,7 @@ int main(int argc, char** argv) {
   } catch (const rocetrace::PipeClosed&) {
     return 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rocetrace: {}\n", rocetrace::printable(error.what()));
+    rocetrace::complain(error.what());
     return 2;
   }
 }

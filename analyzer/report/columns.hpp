@@ -23,6 +23,9 @@ class Columns {
 
   explicit Columns(std::vector<Column> columns) : columns_{std::move(columns)} {}
 
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+
   /// One cell per column, ASCII.
   void add(std::vector<std::string> cells);
 

@@ -29,7 +29,7 @@ ReportStyle terminal_style() {
 
 const ReportFormat* report_format(std::string_view name) {
   const auto* found = std::ranges::find(kFormats, name, &ReportFormat::name);
-  return found == std::end(kFormats) ? nullptr : found;
+  return found == std::end(kFormats) || found->parts.empty() ? nullptr : found;
 }
 
 const ReportFormat* format_of_file(std::string_view path) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 namespace rocetrace {
 
+class Output;
 class Sink;
 
 /// How a report for people is laid out.
@@ -24,12 +26,19 @@ void write_text(const Report& report, const ReportStyle& style, Sink& out);
 void write_json(const Report& report, const ReportStyle& style, Sink& out);
 void write_ndjson(const Report& report, const ReportStyle& style, Sink& out);
 
+void write_markdown(const Report& report, const ReportStyle& style, Sink& out);
+
 /// CSV (RFC 4180): one table each.
 void write_csv_half_flows(const Report& report, const ReportStyle& style, Sink& out);
 void write_csv_connections(const Report& report, const ReportStyle& style, Sink& out);
 void write_csv_hosts(const Report& report, const ReportStyle& style, Sink& out);
 void write_csv_findings(const Report& report, const ReportStyle& style, Sink& out);
 void write_csv_captures(const Report& report, const ReportStyle& style, Sink& out);
+
+/// Formats that look at the captures' frames once more. `report` must outlive the output. Throws
+/// std::runtime_error, naming the file, if it cannot be written.
+std::unique_ptr<Output> make_sqlite(const Report& report, const std::string& path);
+std::unique_ptr<Output> make_excerpt(const Report& report, const std::string& path);
 
 /// One of the files that a format consists of.
 struct ReportPart {
@@ -42,11 +51,14 @@ struct ReportFormat {
   std::string_view extension;  // with its dot
   std::string_view what;
   std::span<const ReportPart> parts;  // standard output gets the first
+  // For a format without parts, which goes to files only.
+  std::unique_ptr<Output> (*make)(const Report& report, const std::string& path) = nullptr;
 };
 
 inline constexpr ReportPart kTextParts[] = {{"", write_text}};
 inline constexpr ReportPart kJsonParts[] = {{"", write_json}};
 inline constexpr ReportPart kNdjsonParts[] = {{"", write_ndjson}};
+inline constexpr ReportPart kMarkdownParts[] = {{"", write_markdown}};
 inline constexpr ReportPart kCsvParts[] = {{".half_flows", write_csv_half_flows},
                                            {".connections", write_csv_connections},
                                            {".hosts", write_csv_hosts},
@@ -58,9 +70,12 @@ inline constexpr ReportFormat kFormats[] = {
     {"json", ".json", "everything, one object", kJsonParts},
     {"ndjson", ".ndjson", "everything, one object a row", kNdjsonParts},
     {"csv", ".csv", "one table a file; half-flows to standard output", kCsvParts},
+    {"md", ".md", "Markdown, for an incident's record", kMarkdownParts},
+    {"sqlite", ".sqlite", "a database; further runs are added to it", {}, make_sqlite},
+    {"excerpt", ".pcapng", "the frames that show it, with comments", {}, make_excerpt},
 };
 
-/// The format of that name, or null.
+/// The format of that name that standard output can have, or null.
 const ReportFormat* report_format(std::string_view name);
 
 /// The format that a file name's extension asks for, or null.
@@ -74,8 +89,8 @@ ReportStyle terminal_style();
 /// Throws PipeClosed, or std::runtime_error.
 void print_report(const Report& report, const ReportFormat& format);
 
-/// Writes `report` to `path`, in the format of its extension. Each file appears whole or not at
-/// all. Throws std::runtime_error with the file's name.
+/// Writes `report` to `path`, in the format of its extension, which must have parts. Each file
+/// appears whole or not at all. Throws std::runtime_error with the file's name.
 void save_report(const Report& report, const std::string& path);
 
 }  // namespace rocetrace

@@ -11,6 +11,7 @@
 #include "report/describe.hpp"
 #include "report/formats.hpp"
 #include "report/human.hpp"
+#include "report/lookup.hpp"
 #include "report/ranking.hpp"
 #include "report/sink.hpp"
 #include "report/text_flow.hpp"
@@ -165,39 +166,6 @@ void write_findings(const Report& report, const ReportStyle& style, Sink& out) {
   left_out(report.findings.size(), kTableRows, "more findings", out);
 }
 
-// The half-flow of that id; ids ascend in the table.
-std::optional<HalfFlowRow> half_flow(const Report& report, u64 id) {
-  std::size_t low = 0;
-  std::size_t high = report.half_flows.size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    HalfFlowRow row = report.half_flows.at(middle);
-    if (row.id == id) return row;
-    (row.id < id ? low : high) = row.id < id ? middle + 1 : middle;
-  }
-  return std::nullopt;
-}
-
-std::optional<u64> partner_in(const ConnectionRow& connection, u64 half_flow) {
-  const auto& [one, other] = connection.half_flows;
-  return one == half_flow ? other : one;
-}
-
-// The connections that these half-flows belong to, by half-flow.
-std::map<u64, ConnectionRow> connections_of(const Report& report,
-                                            const std::vector<HalfFlowRow>& rows) {
-  std::map<u64, ConnectionRow> found;
-  for (const HalfFlowRow& row : rows) found[row.id];
-  report.connections.each([&](const ConnectionRow& connection) {
-    for (const std::optional<u64>& id : connection.half_flows) {
-      if (!id) continue;
-      if (const auto at = found.find(*id); at != found.end()) at->second = connection;
-    }
-  });
-  std::erase_if(found, [](const auto& entry) { return entry.second.id == 0; });
-  return found;
-}
-
 // The half-flows to describe. One that only carries the answers to a worse one is described there.
 std::vector<std::pair<HalfFlowRow, std::optional<OtherSide>>> worst_flows(const Report& report,
                                                                           const Ranking& ranking) {
@@ -205,7 +173,9 @@ std::vector<std::pair<HalfFlowRow, std::optional<OtherSide>>> worst_flows(const 
   for (const Ranked& ranked : ranking.worst)
     if (ranked.trouble.kind != Trouble::Kind::none)
       rows.push_back(report.half_flows.at(ranked.index));
-  const std::map<u64, ConnectionRow> connections = connections_of(report, rows);
+  std::vector<u64> ids;
+  for (const HalfFlowRow& row : rows) ids.push_back(row.id);
+  const std::map<u64, ConnectionRow> connections = connections_of(report, ids);
 
   std::vector<std::pair<HalfFlowRow, std::optional<OtherSide>>> worst;
   for (const HalfFlowRow& row : rows) {

@@ -238,8 +238,10 @@ class Tracker {
   // Whether the sender's data rate since the CNP before is lower than it was up to then.
   static void note_rate(CnpState& cnp, u64 bytes, u64 interval) {
     if (cnp.packets > 1 && interval > 0) {
-      const auto rate = static_cast<u64>(static_cast<double>(bytes - cnp.bytes_at_last) * 1e9 /
-                                         static_cast<double>(interval));
+      // Another QP may have become the sender since, with fewer bytes to its name.
+      const u64 passed = bytes - std::min(cnp.bytes_at_last, bytes);
+      const auto rate = static_cast<u64>(
+          std::min(static_cast<double>(passed) * 1e9 / static_cast<double>(interval), 1e18));
       const bool comparable = cnp.packets > 2 && (rate != 0 || cnp.rate_before_last != 0);
       if (comparable) (rate < cnp.rate_before_last ? cnp.rate_cut : cnp.rate_kept)++;
       cnp.rate_before_last = rate;
