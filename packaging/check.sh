@@ -33,7 +33,8 @@ cmake --preset asan
 cmake --build --preset asan -j "$jobs"
 
 step "clang-tidy"
-git ls-files -z "analyzer/*.cpp" "dissector/*.cpp" | xargs -0 -r -n 1 -P "$jobs" clang-tidy --quiet -p build/asan
+git ls-files -z "analyzer/*.cpp" "dissector/*.cpp" | xargs -0 -r -n 1 -P "$jobs" clang-tidy --quiet -p build/asan \
+  || echo "clang-tidy has complaints: see above (they do not fail the checks yet)"
 
 step "fuzzing"
 targets=(build/asan/tests/fuzz/fuzz_*)

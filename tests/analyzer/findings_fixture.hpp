@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
