@@ -208,7 +208,8 @@ TEST(FlowPairing, ServicesAreNotMixed) {
   for (const flow::Observation& packet : Script().between(30, 21).send(7).ack(7).observations())
     packets.push_back(packet);
   for (std::size_t i = 0; i < packets.size(); i++) packets[i].frame = i + 1;
-  for (const flow::Connection& connection : follow(packets).tracker->connections())
+  const Followed seen = follow(packets);
+  for (const flow::Connection& connection : seen.tracker->connections())
     EXPECT_NE(connection.evidence, flow::Evidence::psn);
 }
 
