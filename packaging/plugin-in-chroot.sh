@@ -9,25 +9,25 @@ set -euo pipefail
 [ $# = 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
 release=$1 root=$2
 source=$(cd "$(dirname "$0")/.." && pwd)
-packages=(wireshark-dev tshark g++ cmake ninja-build pkg-config python3 libgtest-dev libgmock-dev
-          libfmt-dev libcli11-dev libpcap-dev libisal-dev libzstd-dev liblz4-dev rapidjson-dev
-          libsqlite3-dev nlohmann-json3-dev)
+# What the tests of the plugin need beside what setup.sh installs.
+packages=(python3 libgtest-dev libgmock-dev nlohmann-json3-dev)
 
 if [ ! -e "$root/etc/debian_version" ]; then
   debootstrap --variant=minbase "$release" "$root"
 fi
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
              DEBIAN_FRONTEND=noninteractive "$@"; }
-inside apt-get -qq update
-inside apt-get -qq install -y --no-install-recommends "${packages[@]}"
-
-# The work tree and what lies beside it for the tests, as they are here.
-mkdir -p "$root/rocetrace/main"
-tar -C "$source" --exclude=./build --exclude=./.git -cf - . | tar -C "$root/rocetrace/main" -xf -
+# What is committed, and what lies beside the work tree for the tests.
+rm -rf "$root/rocetrace/main"
+mkdir -p "$root/rocetrace/main" "$root/rocetrace/shared"
+git -C "$source" archive HEAD | tar -C "$root/rocetrace/main" -xf -
 if [ -d "$source/../shared/captures" ]; then
-  mkdir -p "$root/rocetrace/shared"
   tar -C "$source/../shared" -cf - captures | tar -C "$root/rocetrace/shared" -xf -
 fi
+
+inside apt-get -qq update
+inside apt-get -qq install -y --no-install-recommends "${packages[@]}"
+inside /rocetrace/main/packaging/setup.sh build plugin
 
 inside cmake -S /rocetrace/main -B /rocetrace/build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1"
