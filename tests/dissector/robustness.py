@@ -69,7 +69,7 @@ class Robustness(unittest.TestCase):
         # Where they are at hand, and a sanitizer watches.
         if not wireshark.SANITIZER:
             self.skipTest("no sanitizer in this build")
-        for capture in wireshark.lab(r"(b_|c_|f_|q_).*\.b\.pcap"):
+        for capture in wireshark.lab(r"(b_read|c_send|d_|f_rnr|q_).*\.b\.pcap"):
             with self.subTest(capture):
                 self.dissect(capture)
 
