@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "limits.hpp"
 #include "report/severity.hpp"
 #include "roce/net/unopened.hpp"
 #include "subnet_pairs.hpp"
@@ -22,8 +23,7 @@ constexpr std::size_t kMostSearches = 4096;
 
 Circumstances circumstances_of(const Options& options) {
   Circumstances out;
-  if (!options.config.empty()) out.limits.read(options.config);
-  for (const std::string& assignment : options.settings) out.limits.set(assignment);
+  out.limits = limits_of(options);
   for (const u32 dscp : options.lossless_dscps) out.lossless_dscps.push_back(static_cast<u8>(dscp));
   out.subnet = {options.ipv4_prefix, options.ipv6_prefix};
   return out;

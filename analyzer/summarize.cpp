@@ -5,6 +5,7 @@
 
 #include "host_rows.hpp"
 #include "selected_flows.hpp"
+#include "surrounding_tables.hpp"
 
 namespace rocetrace {
 
@@ -302,6 +303,7 @@ void add_message_times(const roce::flow::MessageTimes& times, Report& report) {
 std::vector<u32> summarize(const TraceState& state, const Options& options, Report& report) {
   for (std::size_t i = 0; i < state.trace.size(); i++) {
     report.captures.push_back(capture_row(state.trace.info(i), state.decoder.counts(i)));
+    report.captures.back().left_out_packets = state.trace.left_out(i);
     report.totals.packets += report.captures.back().packets;
     report.totals.roce_packets += report.captures.back().roce_packets;
   }
@@ -323,6 +325,8 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
 
   report.hosts = host_rows(state);
   add_message_times(state.tracker.message_times(), report);
+
+  tell_surroundings(state, report);
 
   for (const auto& [protocol, packets] : state.decoder.protocols())
     report.protocols.push_back({protocol, packets});

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace_state.hpp"
 
+#include <algorithm>
+
+#include "limits.hpp"
+
 namespace rocetrace {
 
 using roce::flow::Arrival;
 using roce::flow::Observation;
 
 TraceState::TraceState(const Options& options, bool keep_settlements)
-    : trace(options), tracker(keep_settlements, options.max_flows.value_or(0)) {}
+    : trace(options),
+      tracker(keep_settlements, options.max_flows.value_or(0)),
+      surroundings(std::max(limits_of(options)["link.gbps"], 0.001)) {}
 
 // A CM message speaks of what comes after it, so it has its turn right behind its packet.
 void TraceState::observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {
@@ -21,23 +27,28 @@ void TraceState::observe(std::span<const Observation> packets, std::span<Arrival
   tracker.observe(packets.subspan(begin), arrivals.subspan(begin));
 }
 
+void TraceState::look_around() {
+  surroundings.meet(frames, tracker.flows());
+  for (const std::size_t index : decoder.others()) surroundings.observe(frames[index]);
+}
+
 void TraceState::run(Progress& progress, const Each& each) {
   std::vector<Arrival> arrivals(kBatchFrames);
   roce::u64 done_frames = 0;
   while (trace.next(frames)) {
     const std::span<const Observation> packets = decoder.decode(frames);
     observe(packets, arrivals);
+    look_around();
     if (each) each(packets, std::span(arrivals).first(packets.size()));
 
     done_frames += frames.size();
-    roce::u64 done = 0, total = 0;
-    for (std::size_t i = 0; i < trace.size(); i++) {
-      done += trace.info(i).bytes_read;
-      total += trace.info(i).total_size;
-    }
-    progress.update(done, total, done_frames);
+    progress.update(trace.bytes_read(), trace.total_size(), done_frames);
   }
   tracker.finish();
+  roce::u64 end = 0;
+  for (std::size_t i = 0; i < trace.size(); i++)
+    end = std::max(end, trace.info(i).last_time.value_or(0));
+  surroundings.finish(end);
 }
 
 }  // namespace rocetrace

@@ -12,6 +12,7 @@
 #include "report/progress.hpp"
 #include "roce/flow/tracker.hpp"
 #include "selection.hpp"
+#include "surroundings.hpp"
 
 namespace rocetrace {
 
@@ -27,10 +28,12 @@ struct TraceState {
   SelectedTrace trace;
   Decoder decoder;
   roce::flow::Tracker tracker;
+  Surroundings surroundings;
 
  private:
   void observe(std::span<const roce::flow::Observation> packets,
                std::span<roce::flow::Arrival> arrivals);
+  void look_around();
 };
 
 }  // namespace rocetrace

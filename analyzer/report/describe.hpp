@@ -68,6 +68,9 @@ void describe(const CaptureRow& row, Visit&& visit) {
   visit("time_resolution_ns", row.time_resolution_ns);
   visit("dropped_packets", row.dropped_packets);
   visit("damages", row.damages);
+  visit("left_out_packets", row.left_out_packets);
+  visit("mirror_missing_packets", row.mirror_missing_packets);
+  visit("notes", row.notes);
 }
 
 template <class Visit>
@@ -356,6 +359,10 @@ void describe_tables(const Report& report, Visit&& visit) {
   visit("findings", "finding", report.findings);
   visit("protocols", "protocol", report.protocols);
   visit("could_not_judge", "unjudged", report.could_not_judge);
+  visit("icmp_errors", "icmp_error", report.icmp_errors);
+  visit("pauses", "pause", report.pauses);
+  visit("dcbx", "dcbx", report.dcbx);
+  visit("samples", "sample", report.samples);
 }
 
 }  // namespace rocetrace

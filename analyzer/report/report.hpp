@@ -15,26 +15,11 @@
 #include <variant>
 #include <vector>
 
+#include "report/row_values.hpp"
+#include "report/surrounding_rows.hpp"
 #include "report/table.hpp"
-#include "roce/wire/bytes.hpp"
 
 namespace rocetrace {
-
-using roce::i64;
-using roce::u16;
-using roce::u32;
-using roce::u64;
-using roce::u8;
-
-/// A word of the published vocabulary (class, cause, place, service, ...). Static storage; empty
-/// means that there is none, and becomes null.
-using Word = std::string_view;
-
-/// An instant, in nanoseconds since 1970-01-01 UTC.
-struct Time {
-  u64 ns = 0;
-  friend auto operator<=>(const Time&, const Time&) = default;
-};
 
 /// A summary of durations in nanoseconds; count > 0.
 struct Distribution {
@@ -82,6 +67,9 @@ struct CaptureRow {
   std::optional<u64> time_resolution_ns;   // of the coarsest interface
   std::optional<u64> dropped_packets;      // as the capture's own statistics say
   std::vector<DamageRow> damages;
+  std::optional<u64> left_out_packets{};        // by --filter, --from, --to or --vlan
+  std::optional<u64> mirror_missing_packets{};  // by the sequence numbers of ERSPAN or GRE
+  std::vector<std::string> notes{};             // sentences on its clocks, and on what else is odd
 };
 
 struct Totals {
@@ -358,6 +346,10 @@ struct Report {
   std::vector<FindingRow> findings;         // most severe first
   std::vector<ProtocolRow> protocols;       // most packets first
   std::vector<UnjudgedRow> could_not_judge;
+  std::vector<IcmpErrorRow> icmp_errors{};  // most packets first
+  std::vector<PauseRow> pauses{};           // longest paused first
+  std::vector<DcbxRow> dcbx{};              // by MAC
+  std::vector<SampleRow> samples{};         // most samples first
 };
 
 }  // namespace rocetrace

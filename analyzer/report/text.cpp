@@ -15,6 +15,7 @@
 #include "report/ranking.hpp"
 #include "report/sink.hpp"
 #include "report/text_flow.hpp"
+#include "report/text_surroundings.hpp"
 #include "report/text_value.hpp"
 
 namespace rocetrace {
@@ -91,7 +92,11 @@ void write_capture(const CaptureRow& capture, const ReportStyle& style, Sink& ou
   also(capture.undecoded_packets, "with an unknown opcode");
   also(capture.not_roce_on_4791, "on UDP port 4791 that are not RoCE");
   also(capture.dropped_packets.value_or(0), "dropped by the capture, it says");
+  also(capture.mirror_missing_packets.value_or(0), "lost between the mirror and the capture");
+  also(capture.left_out_packets.value_or(0), "not asked for and left out");
   write_wrapped(out, "  ", roce, style.width);
+  for (const std::string& note : capture.notes)
+    write_wrapped(out, "  ", printable(note), style.width);
   write_damages(capture, style, out);
   write_trust(capture, style, out);
 }
@@ -294,6 +299,7 @@ void write_text(const Report& report, const ReportStyle& style, Sink& out) {
   for (const CaptureRow& capture : report.captures) write_capture(capture, style, out);
   if (report.totals.roce_packets == 0) {
     write_no_roce(report, style, out);
+    write_surroundings(report, style, out);
     write_findings(report, style, out);
     return;
   }
@@ -306,6 +312,7 @@ void write_text(const Report& report, const ReportStyle& style, Sink& out) {
   }
   write_connections(report, style, out);
   write_hosts(report, style, out);
+  write_surroundings(report, style, out);
   write_unjudged(report, style, out);
 }
 

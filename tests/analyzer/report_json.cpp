@@ -64,7 +64,10 @@ TEST(ReportJson, CaptureHasThePublishedKeys) {
       {"dropped_packets", nullptr},
       {"damages",
        json::array(
-           {{{"offset", 1234}, {"lost_bytes", 16}, {"reason", "record longer than the file"}}})}};
+           {{{"offset", 1234}, {"lost_bytes", 16}, {"reason", "record longer than the file"}}})},
+      {"left_out_packets", nullptr},
+      {"mirror_missing_packets", nullptr},
+      {"notes", json::array()}};
   EXPECT_EQ(capture, expected);
 }
 

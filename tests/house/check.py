@@ -27,7 +27,7 @@ PARTS = [
     ("core.all", r"include/roce/roce\.hpp"),
     ("capture", r"analyzer/capture/"),
     ("findings", r"analyzer/findings/"),
-    ("report.model", r"analyzer/report/(report|table|packet_row|severity)\.hpp"),
+    ("report.model", r"analyzer/report/(report|row_values|surrounding_rows|table|packet_row|severity)\.hpp"),
     ("report.human", r"analyzer/report/human\."),
     ("report.moment", r"analyzer/report/moment\.hpp"),
     ("report.progress", r"analyzer/report/progress\.hpp"),

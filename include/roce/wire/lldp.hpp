@@ -20,6 +20,8 @@ struct PfcSetting {
   bool willing = false;  // takes the peer's setting
   u8 capability = 0;     // how many classes can be lossless at once
   u8 enabled = 0;        // bit n: priority n is lossless
+
+  constexpr bool operator==(const PfcSetting&) const = default;
 };
 
 /// Enhanced transmission selection, as configured.
@@ -28,6 +30,8 @@ struct EtsSetting {
   std::array<u8, 8> group{};      // of each priority: its traffic class (CEE: priority group)
   std::array<u8, 8> bandwidth{};  // of each traffic class, percent
   std::array<u8, 8> algorithm{};  // of each class: 0 strict priority, 2 ETS; 0 in CEE
+
+  constexpr bool operator==(const EtsSetting&) const = default;
 };
 
 /// What an application priority is chosen by (IEEE 802.1Qaz, D.2.11.3).
