@@ -52,21 +52,21 @@ struct DamageRow {
 struct CaptureRow {
   std::string file;    // as the user named it
   std::string format;  // pcap, pcapng
-  std::vector<std::string> link_types;
+  std::vector<std::string> link_types{};
   u64 packets = 0;
   u64 wire_bytes = 0;
   u64 roce_packets = 0;
   u64 not_roce_on_4791 = 0;
   u64 truncated_packets = 0;
   u64 undecoded_packets = 0;
-  std::optional<Time> first_time;
-  std::optional<Time> last_time;
+  std::optional<Time> first_time{};
+  std::optional<Time> last_time{};
   bool cut_short = false;
-  std::optional<Trust> trust;
-  std::vector<std::string> trust_reasons;  // sentences; why not `high`
-  std::optional<u64> time_resolution_ns;   // of the coarsest interface
-  std::optional<u64> dropped_packets;      // as the capture's own statistics say
-  std::vector<DamageRow> damages;
+  std::optional<Trust> trust{};
+  std::vector<std::string> trust_reasons{};  // sentences; why not `high`
+  std::optional<u64> time_resolution_ns{};   // of the coarsest interface
+  std::optional<u64> dropped_packets{};      // as the capture's own statistics say
+  std::vector<DamageRow> damages{};
   std::optional<u64> left_out_packets{};        // by --filter, --from, --to or --vlan
   std::optional<u64> mirror_missing_packets{};  // by the sequence numbers of ERSPAN or GRE
   std::vector<std::string> notes{};             // sentences on its clocks, and on what else is odd
@@ -76,7 +76,7 @@ struct Totals {
   u64 packets = 0;
   u64 roce_packets = 0;
   u64 half_flows = 0;
-  std::optional<u64> connections;
+  std::optional<u64> connections{};
   u64 retransmissions = 0;
   u64 missing_psns = 0;
   u64 naks = 0;
@@ -95,11 +95,11 @@ struct EcnCounts {
 
 struct CnpSummary {
   u64 packets = 0;
-  MaybeDistribution interval;
-  std::optional<u64> without_ce;  // CNPs with no CE mark seen before them; needs the partner
-  std::optional<double> ces_per_cnp;
-  std::optional<u64> rate_cut;   // CNPs after which the marked data came slower than before,
-  std::optional<u64> rate_kept;  // and after which it did not
+  MaybeDistribution interval{};
+  std::optional<u64> without_ce{};  // CNPs with no CE mark seen before them; needs the partner
+  std::optional<double> ces_per_cnp{};
+  std::optional<u64> rate_cut{};   // CNPs after which the marked data came slower than before,
+  std::optional<u64> rate_kept{};  // and after which it did not
 };
 
 /// Time in which requests waited for an answer and nothing moved.
@@ -107,7 +107,7 @@ struct StallSummary {
   u64 count = 0;
   u64 total_ns = 0;
   u64 longest_ns = 0;
-  std::optional<Time> longest_from;
+  std::optional<Time> longest_from{};
   u64 ended_by_resend = 0;    // the sender sent again: a timeout
   u64 ended_by_response = 0;  // the responder answered late
   u64 ended_by_request = 0;   // the sender sent something new
@@ -135,25 +135,25 @@ struct PlaceCounts {
 struct RequestSummary {
   u64 packets = 0;
   u64 messages = 0;
-  std::optional<u32> first_psn;
-  std::optional<u32> last_psn;
+  std::optional<u32> first_psn{};
+  std::optional<u32> last_psn{};
   u64 gaps = 0;
   u64 missing_psns = 0;
   u64 retransmissions = 0;
   u64 retransmitted_bytes = 0;
   u64 episodes = 0;
-  std::optional<CauseCounts> by_cause;  // adds up to retransmissions
-  std::optional<PlaceCounts> by_place;  // adds up to retransmissions
+  std::optional<CauseCounts> by_cause{};  // adds up to retransmissions
+  std::optional<PlaceCounts> by_place{};  // adds up to retransmissions
   u64 reordered = 0;
   u64 duplicate_captures = 0;
   u64 stale = 0;
-  u64 capture_missed_psns = 0;               // never seen here, yet answered: lost by the capture
-  std::optional<u64> messages_lost;          // UC: nobody repairs them
-  std::optional<u64> most_outstanding_psns;  // sent and not answered yet, at most
-  std::optional<u64> most_outstanding_reads;
-  std::optional<u64> rnr_wait_ns;        // between RNR NAKs and the resends they caused
-  std::optional<u64> rnr_timer_ignored;  // resends before the RNR timer had run out
-  std::optional<StallSummary> stalls;
+  u64 capture_missed_psns = 0;                 // never seen here, yet answered: lost by the capture
+  std::optional<u64> messages_lost{};          // UC: nobody repairs them
+  std::optional<u64> most_outstanding_psns{};  // sent and not answered yet, at most
+  std::optional<u64> most_outstanding_reads{};
+  std::optional<u64> rnr_wait_ns{};        // between RNR NAKs and the resends they caused
+  std::optional<u64> rnr_timer_ignored{};  // resends before the RNR timer had run out
+  std::optional<StallSummary> stalls{};
 };
 
 struct NakCounts {
@@ -173,9 +173,9 @@ struct ResponseSummary {
   u64 rnr_naks = 0;
   u64 read_responses = 0;
   u64 atomic_acks = 0;
-  std::optional<u64> gaps;
-  std::optional<u64> missing_psns;
-  std::optional<u64> retransmissions;
+  std::optional<u64> gaps{};
+  std::optional<u64> missing_psns{};
+  std::optional<u64> retransmissions{};
   u64 reordered = 0;
   u64 duplicate_captures = 0;
 };
@@ -201,10 +201,10 @@ struct HalfFlowRow {
   Time last_time;
   u64 first_frame = 0;
   u64 last_frame = 0;
-  std::vector<u16> source_ports;  // ascending
-  std::vector<ValueCount> dscp;   // ascending by value
-  std::vector<u16> vlans;         // ascending
-  std::vector<ValueCount> pcp;    // of the VLAN tags, ascending by value
+  std::vector<u16> source_ports{};  // ascending
+  std::vector<ValueCount> dscp{};   // ascending by value
+  std::vector<u16> vlans{};         // ascending
+  std::vector<ValueCount> pcp{};    // of the VLAN tags, ascending by value
   EcnCounts ecn;
   CnpSummary cnp;
   RequestSummary requests;
@@ -215,12 +215,12 @@ struct HalfFlowRow {
 /// What the communication manager's messages said of a connection.
 struct CmSummary {
   u64 service_id = 0;
-  std::optional<u16> service_port;  // of RDMA-CM over IP
-  std::optional<u64> local_ack_timeout_ns;
+  std::optional<u16> service_port{};  // of RDMA-CM over IP
+  std::optional<u64> local_ack_timeout_ns{};
   u64 retry_count = 0;
   u64 rnr_retry_count = 0;
-  std::optional<u64> reply_ns;  // from the REQ to the REP
-  std::optional<Time> disconnect_time;
+  std::optional<u64> reply_ns{};  // from the REQ to the REP
+  std::optional<Time> disconnect_time{};
 };
 
 struct ConnectionRow {
@@ -228,35 +228,35 @@ struct ConnectionRow {
   std::array<std::optional<u64>, 2> half_flows;  // ids; one of them empty without a partner
   Word evidence;                                 // cm, psn, only_pair
   double confidence = 0;                         // 0..1
-  std::optional<u32> path_mtu;
-  MaybeDistribution ack_latency;
-  MaybeDistribution read_latency;        // to the last response
-  MaybeDistribution read_first_latency;  // to the first
-  MaybeDistribution message_time;
-  MaybeDistribution nak_generation;
-  MaybeDistribution nak_reaction;
-  MaybeDistribution rnr_wait;
-  MaybeDistribution ce_to_cnp;
-  std::optional<CmSummary> cm;
+  std::optional<u32> path_mtu{};
+  MaybeDistribution ack_latency{};
+  MaybeDistribution read_latency{};        // to the last response
+  MaybeDistribution read_first_latency{};  // to the first
+  MaybeDistribution message_time{};
+  MaybeDistribution nak_generation{};
+  MaybeDistribution nak_reaction{};
+  MaybeDistribution rnr_wait{};
+  MaybeDistribution ce_to_cnp{};
+  std::optional<CmSummary> cm{};
 };
 
 /// Counts that a NIC keeps too, under the names of Linux's hw_counters.
 struct HostCounters {
-  std::optional<u64> out_of_sequence;
-  std::optional<u64> duplicate_request;
-  std::optional<u64> packet_seq_err;
-  std::optional<u64> implied_nak_seq_err;
-  std::optional<u64> local_ack_timeout_err;
-  std::optional<u64> rnr_nak_retry_err;
-  std::optional<u64> np_ecn_marked_roce_packets;
-  std::optional<u64> np_cnp_sent;
-  std::optional<u64> rp_cnp_handled;
-  std::optional<u64> rx_icrc_encapsulated;
-  std::optional<u64> req_remote_access_errors;
-  std::optional<u64> req_remote_invalid_request;
-  std::optional<u64> rx_read_requests;
-  std::optional<u64> rx_write_requests;
-  std::optional<u64> rx_atomic_requests;
+  std::optional<u64> out_of_sequence{};
+  std::optional<u64> duplicate_request{};
+  std::optional<u64> packet_seq_err{};
+  std::optional<u64> implied_nak_seq_err{};
+  std::optional<u64> local_ack_timeout_err{};
+  std::optional<u64> rnr_nak_retry_err{};
+  std::optional<u64> np_ecn_marked_roce_packets{};
+  std::optional<u64> np_cnp_sent{};
+  std::optional<u64> rp_cnp_handled{};
+  std::optional<u64> rx_icrc_encapsulated{};
+  std::optional<u64> req_remote_access_errors{};
+  std::optional<u64> req_remote_invalid_request{};
+  std::optional<u64> rx_read_requests{};
+  std::optional<u64> rx_write_requests{};
+  std::optional<u64> rx_atomic_requests{};
 };
 
 /// At what scope a NIC holds its CNPs apart.
@@ -270,13 +270,13 @@ struct HostRow {
   u64 sent_packets = 0;      // RoCE packets with this source, and
   u64 received_packets = 0;  // with this destination, that passed the tap
   HostCounters counters;
-  std::optional<CnpPacing> cnp_pacing;  // of the CNPs that it sends
+  std::optional<CnpPacing> cnp_pacing{};  // of the CNPs that it sends
 };
 
 /// Completion times of the whole trace's messages of one verb and size.
 struct MessageTimeRow {
   Word verb;
-  std::optional<u64> up_to_bytes;  // empty: larger than the size before
+  std::optional<u64> up_to_bytes{};  // empty: larger than the size before
   Distribution time;
 };
 
@@ -293,18 +293,18 @@ struct SubnetPairRow {
   u64 ce_marked = 0;
   double ce_share = 0;  // of the ECN-capable packets, 0..1
   u64 cnps = 0;         // that came back for it
-  MaybeDistribution ack_latency;
-  MaybeDistribution read_latency;
-  MaybeDistribution message_time;
+  MaybeDistribution ack_latency{};
+  MaybeDistribution read_latency{};
+  MaybeDistribution message_time{};
 };
 
 /// What a finding concerns: exactly one of these is set.
 struct FindingScope {
-  std::optional<u64> half_flow;   // id
-  std::optional<u64> connection;  // id
-  std::optional<std::string> host;
-  std::optional<std::vector<std::string>> hosts;  // two
-  std::optional<std::string> capture;
+  std::optional<u64> half_flow{};   // id
+  std::optional<u64> connection{};  // id
+  std::optional<std::string> host{};
+  std::optional<std::vector<std::string>> hosts{};  // two
+  std::optional<std::string> capture{};
 };
 
 using EvidenceValue = std::variant<u64, i64, double, bool, std::string>;
@@ -314,10 +314,10 @@ struct FindingRow {
   std::string id;  // loss.retransmission, ...
   Word severity;   // info, warning, error
   FindingScope scope;
-  std::optional<u64> first_frame;
-  std::optional<u64> last_frame;
-  std::optional<Time> first_time;
-  std::optional<Time> last_time;
+  std::optional<u64> first_frame{};
+  std::optional<u64> last_frame{};
+  std::optional<Time> first_time{};
+  std::optional<Time> last_time{};
   u64 count = 0;
   Evidence evidence;
   std::string text;
@@ -336,16 +336,16 @@ struct UnjudgedRow {
 };
 
 struct Report {
-  std::vector<CaptureRow> captures;
+  std::vector<CaptureRow> captures{};
   Totals totals;
   Table<HalfFlowRow> half_flows;     // by first frame
   Table<ConnectionRow> connections;  // by id
-  std::vector<HostRow> hosts;        // by address
-  std::vector<MessageTimeRow> message_times;
-  std::vector<SubnetPairRow> subnet_pairs;  // the slowest first
-  std::vector<FindingRow> findings;         // most severe first
-  std::vector<ProtocolRow> protocols;       // most packets first
-  std::vector<UnjudgedRow> could_not_judge;
+  std::vector<HostRow> hosts{};      // by address
+  std::vector<MessageTimeRow> message_times{};
+  std::vector<SubnetPairRow> subnet_pairs{};  // the slowest first
+  std::vector<FindingRow> findings{};         // most severe first
+  std::vector<ProtocolRow> protocols{};       // most packets first
+  std::vector<UnjudgedRow> could_not_judge{};
   std::vector<IcmpErrorRow> icmp_errors{};  // most packets first
   std::vector<PauseRow> pauses{};           // longest paused first
   std::vector<DcbxRow> dcbx{};              // by MAC
