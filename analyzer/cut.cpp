@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/pcapng_writer.hpp"
+#include "capture/standard_input.hpp"
 #include "selected_flows.hpp"
 
 namespace rocetrace {
@@ -38,9 +39,11 @@ std::vector<bool> kept_flows(const TraceState& state, const Options& options) {
 }
 
 void write_flows(const Options& options, Progress& progress, PcapngWriter& writer) {
+  prepare_to_read_twice(options.captures);
   TraceState state(options);
   state.run(progress);
   const std::vector<bool> kept = kept_flows(state, options);
+  rewind_standard_input(options.captures);
   SelectedTrace trace(options);
   Decoder decoder;  // gives out the same address ids as the first one
   FrameBatch batch;

@@ -8,6 +8,7 @@
 #include "report/packet_row.hpp"
 #include "report/sink.hpp"
 #include "roce/opcode.hpp"
+#include "selected_flows.hpp"
 #include "trace_state.hpp"
 #include "verdicts.hpp"
 
@@ -75,6 +76,10 @@ void list_packets(const Options& options, const PacketFormat& format, Sink& out,
   prepare_to_read_twice(options.captures);
   TraceState first(options, true);
   first.run(progress);
+  // Half-flows have the same ids in the second pass.
+  std::vector<bool> wanted(first.tracker.flows().size() + 1,
+                           options.qps.empty() && options.hosts.empty());
+  for (const u32 id : selected_flows(first, options)) wanted[id] = true;
   Verdicts verdicts(std::move(first.tracker.settlements()));
 
   format.begin(out);
@@ -84,6 +89,7 @@ void list_packets(const Options& options, const PacketFormat& format, Sink& out,
   second.run(progress, [&](std::span<const Observation> packets,
                            std::span<const Arrival> arrivals) {
     for (std::size_t i = 0; i < packets.size(); i++) {
+      if (!wanted[arrivals[i].flow]) continue;
       Arrival arrival = arrivals[i];
       verdicts.settle(packets[i].frame, arrival);
       const auto source = second.decoder.addresses().address(packets[i].source).text();

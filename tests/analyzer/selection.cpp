@@ -8,10 +8,13 @@
 
 #include <filesystem>
 
+#include "analyze.hpp"
 #include "analyzer/capture_files.hpp"
 #include "cut.hpp"
 #include "find_captures.hpp"
+#include "report/packet_row.hpp"
 #include "report/progress.hpp"
+#include "report/sink.hpp"
 #include "selected_flows.hpp"
 #include "support/packet.hpp"
 
@@ -110,6 +113,23 @@ TEST(Selection, QpsAndHostsBringTheirPartners) {
   EXPECT_THAT(selected(asked({"--host", "fe80:0:0:0:0:0:0:3"})), ElementsAre(3u, 4u));
   EXPECT_THAT(selected(asked({"--host", "10.0.0.0/8"})), ElementsAre(1u, 2u));
   EXPECT_THAT(selected(asked({"--qp", "0x11", "--host", "fe80::3"})), ElementsAre());
+}
+
+TEST(Selection, TheListingObeysIt) {
+  const TemporaryFile capture(file());
+  const auto lines = [&](Options options) {
+    options.captures = {capture.path()};
+    Progress progress(false);
+    std::string text;
+    Sink out = Sink::memory(text);
+    list_packets(options, *packet_format("ndjson"), out, progress);
+    out.commit();
+    return std::ranges::count(text, '\n');
+  };
+  EXPECT_EQ(lines(asked({})), 16);
+  EXPECT_EQ(lines(asked({"--qp", "0x12"})), 8);
+  EXPECT_EQ(lines(asked({"--host", "fe80::3", "--from", "1004"})), 6);
+  EXPECT_EQ(lines(asked({"--qp", "0x99"})), 0);
 }
 
 class Cut : public testing::Test {
