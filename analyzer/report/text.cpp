@@ -12,6 +12,7 @@
 #include "report/formats.hpp"
 #include "report/human.hpp"
 #include "report/lookup.hpp"
+#include "report/no_roce.hpp"
 #include "report/ranking.hpp"
 #include "report/sink.hpp"
 #include "report/text_flow.hpp"
@@ -141,18 +142,7 @@ void write_no_roce(const Report& report, const ReportStyle& style, Sink& out) {
     left_out(report.protocols.size(), kOtherRows, "other kinds", out);
   }
   out.text("  What this usually means:\n");
-  constexpr std::string_view kMeanings[] = {
-      "The capture was made on a host's network device. A NIC that does RDMA hands those packets "
-      "to no network device, so tcpdump on it sees none of them. Capture on the RDMA device "
-      "(tcpdump -i mlx5_0, with a libpcap that knows RDMA sniffing), on a mirror port of the "
-      "switch, or at a tap.",
-      "The application speaks TCP after all: libvma, NCCL over sockets and iWARP look like TCP.",
-      "A filter removed it, while capturing or here (--filter, --qp, --host): 'udp port 4791' "
-      "alone "
-      "misses packets with a VLAN tag; use 'udp port 4791 or (vlan and udp port 4791)', and ether "
-      "proto 0x8915 for RoCEv1.",
-  };
-  for (const std::string_view meaning : kMeanings)
+  for (const std::string_view meaning : kNoRoceMeanings)
     write_wrapped(out, "    - ", meaning, style.width);
 }
 

@@ -13,22 +13,6 @@ namespace {
 
 constexpr std::size_t kShown = 8;  // rows of each list
 
-void heading(std::string_view text, const ReportStyle& style, Sink& out) {
-  out.print("\n{}{}{}\n", style.colour ? "\x1b[1m" : "", text, style.colour ? "\x1b[0m" : "");
-}
-
-// Writes the first rows, each as `line` words it, and how many more there are.
-template <class Row, class Line>
-void write_list(std::string_view title, const std::vector<Row>& rows, const ReportStyle& style,
-                Sink& out, Line line) {
-  if (rows.empty()) return;
-  heading(title, style, out);
-  for (std::size_t i = 0; i < std::min(rows.size(), kShown); i++)
-    write_wrapped(out, "  ", line(rows[i]), style.width);
-  if (rows.size() > kShown)
-    out.print("  ... and {} more: -o report.json for all\n", human::grouped(rows.size() - kShown));
-}
-
 std::string joined(const auto& list, auto&& word) {
   std::string text;
   for (const auto& value : list) text += (text.empty() ? "" : ", ") + word(value);
@@ -87,14 +71,37 @@ std::string line_of(const SampleRow& row) {
                      row.ecn, human::grouped(row.samples), human::grouped(row.estimated_packets));
 }
 
+template <class Row>
+void add_list(std::string_view title, const std::vector<Row>& rows, std::size_t most,
+              std::vector<SurroundingLines>& lists) {
+  if (rows.empty()) return;
+  SurroundingLines& list = lists.emplace_back();
+  list.title = title;
+  list.all = rows.size();
+  for (std::size_t i = 0; i < std::min(rows.size(), most); i++)
+    list.lines.push_back(line_of(rows[i]));
+}
+
 }  // namespace
 
+std::vector<SurroundingLines> surrounding_lines(const Report& report, std::size_t most) {
+  std::vector<SurroundingLines> lists;
+  add_list("ICMP errors about RoCE packets", report.icmp_errors, most, lists);
+  add_list("Pause frames, longest first", report.pauses, most, lists);
+  add_list("Classes of traffic, as LLDP (DCBX) tells", report.dcbx, most, lists);
+  add_list("RoCE packets that sFlow sampled", report.samples, most, lists);
+  return lists;
+}
+
 void write_surroundings(const Report& report, const ReportStyle& style, Sink& out) {
-  const auto line = [](const auto& row) { return line_of(row); };
-  write_list("ICMP errors about RoCE packets", report.icmp_errors, style, out, line);
-  write_list("Pause frames, longest first", report.pauses, style, out, line);
-  write_list("Classes of traffic, as LLDP (DCBX) tells", report.dcbx, style, out, line);
-  write_list("RoCE packets that sFlow sampled", report.samples, style, out, line);
+  for (const SurroundingLines& list : surrounding_lines(report, kShown)) {
+    out.print("\n{}{}{}\n", style.colour ? "\x1b[1m" : "", list.title,
+              style.colour ? "\x1b[0m" : "");
+    for (const std::string& line : list.lines) write_wrapped(out, "  ", line, style.width);
+    if (list.all > list.lines.size())
+      out.print("  ... and {} more: -o report.json for all\n",
+                human::grouped(list.all - list.lines.size()));
+  }
 }
 
 }  // namespace rocetrace
