@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libpcap-dev libisal-dev libzstd-dev
-       liblz4-dev libsqlite3-dev rapidjson-dev)
+       liblz4-dev libsqlite3-dev rapidjson-dev libjs-dygraphs)
 # The formatting is that of clang-format 14; later versions disagree in places.
 test=(git ccache clang clang-format-14 clang-tidy libclang-rt-dev libgtest-dev libgmock-dev
       nlohmann-json3-dev python3 tshark wireshark-common zstd lz4 gzip)

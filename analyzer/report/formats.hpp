@@ -37,6 +37,7 @@ void write_csv_captures(const Report& report, const ReportStyle& style, Sink& ou
 
 /// Formats that look at the captures' frames once more. `report` must outlive the output. Throws
 /// std::runtime_error, naming the file, if it cannot be written.
+std::unique_ptr<Output> make_html(const Report& report, const std::string& path);
 std::unique_ptr<Output> make_sqlite(const Report& report, const std::string& path);
 std::unique_ptr<Output> make_excerpt(const Report& report, const std::string& path);
 
@@ -70,6 +71,7 @@ inline constexpr ReportFormat kFormats[] = {
     {"json", ".json", "everything, one object", kJsonParts},
     {"ndjson", ".ndjson", "everything, one object a row", kNdjsonParts},
     {"csv", ".csv", "one table a file; half-flows to standard output", kCsvParts},
+    {"html", ".html", "a page with tables and plots; needs nothing else", {}, make_html},
     {"md", ".md", "Markdown, for an incident's record", kMarkdownParts},
     {"sqlite", ".sqlite", "a database; further runs are added to it", {}, make_sqlite},
     {"excerpt", ".pcapng", "the frames that show it, with comments", {}, make_excerpt},

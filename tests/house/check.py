@@ -94,7 +94,7 @@ WORDS = [
 ]
 
 BANNED_ENDINGS = r"(?:Manager|Handler|Helpers?|Utils?|Data)"
-TEXT = (".cpp", ".hpp", ".py", ".sh", ".md", ".txt", ".cmake", ".json", ".sql", ".html", ".yml", "/run")
+TEXT = (".cpp", ".hpp", ".py", ".sh", ".md", ".txt", ".cmake", ".json", ".sql", ".html", ".css", ".js", ".yml", "/run")
 CODE = (".cpp", ".hpp")
 SCRIPTS = (".py", ".sh", "/run")
 
