@@ -10,50 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "roce/flow/tracker.hpp"
-#include "sighting.hpp"
+#include "waiting.hpp"
 
 namespace dissector {
-
-/// Which of a record's times and links are there.
-enum RecordFlag : uint16_t {
-  kHasMessage = 1 << 0,
-  kHasOffset = 1 << 1,
-  kAckTime = 1 << 2,         // `delay`: from the request to this ACK
-  kReadTime = 1 << 3,        // `delay`: from the READ request to its last response
-  kNakDelay = 1 << 4,        // `delay`: from the packet `related` to this NAK
-  kNakReaction = 1 << 5,     // `delay`: from the NAK `related` to this resend
-  kHasCnpInterval = 1 << 6,  // `interval`
-  kCeToCnp = 1 << 7,         // `delay`: from the CE mark before this CNP
-  kMessageTime = 1 << 8      // `interval`: from the message's first packet to its answer
-};
-
-/// One RoCE packet. Frame numbers are 0 where there is none; times are nanoseconds.
-struct Record {
-  uint64_t delay = 0;
-  uint64_t interval = 0;
-  uint32_t frame = 0;
-  uint32_t half_flow = 0;  // 0: not followed
-  uint32_t episode = 0;
-  uint32_t missing = 0;            // PSNs that it skipped
-  uint32_t message = 0;            // index in the half-flow that asked, from 0
-  uint32_t offset = 0;             // in the message, bytes
-  uint32_t answer = 0;             // request: answered in; response: answers
-  uint32_t related = 0;            //
-  uint32_t original = 0;           // the transmission before this one
-  uint32_t again = 0;              // the transmission after this one
-  uint32_t outstanding = 0;        // request packets without an answer, this one included
-  uint32_t outstanding_bytes = 0;  // and their payload
-  uint16_t bth_offset = 0;         // in the data source: tells packets of one frame apart
-  uint16_t flags = 0;              // RecordFlag
-  roce::flow::Verb verb{};         // of the request, or of the one that is answered
-  roce::flow::PacketClass packet_class{};
-  roce::flow::StreamKind stream{};
-  IcrcStatus icrc{};
-  bool provisional = false;
-  bool repeated_response = false;
-};
-static_assert(sizeof(Record) <= 80);
 
 /// Everything known about one capture file.
 class Analysis {
@@ -94,36 +53,15 @@ class Analysis {
   roce::net::AddressTable& addresses() { return addresses_; }
 
  private:
-  static constexpr uint32_t kNone = ~uint32_t{0};
-
-  /// A request packet that has no answer yet.
-  struct Waiting {
-    roce::Psn psn;
-    uint32_t width = 1;  // PSNs; of a READ as many as its responses take
-    bool read = false;
-    bool ends = false;
-    bool sent_twice = false;
-    uint32_t payload = 0;
-    uint64_t time = 0;
-    uint64_t message_time = 0;  // of the first packet of its message; 0 unknown
-    Record* record = nullptr;
-
-    bool holds(roce::Psn other) const {
-      const int32_t at = roce::distance(psn, other);
-      return at >= 0 && static_cast<uint32_t>(at) < width;
-    }
-  };
   /// What is remembered of a half-flow beside the tracker.
   struct Notes {
-    std::vector<Waiting> waiting;  // in PSN order, from `head` on
-    std::size_t head = 0;
-    uint32_t waiting_bytes = 0;
+    WaitingList waiting;
     std::vector<uint32_t> messages;  // lengths in bytes, 0 unknown
     bool message_open = false;
     bool offset_known = false;
     uint32_t offset = 0;
     uint64_t message_time = 0;  // of its first packet; 0 unknown
-    uint32_t resent_message = kNone;
+    uint32_t resent_message = kNoMessage;
     roce::Psn nak_psn;
     bool nak_pending = false;
     uint32_t nak_frame = 0;
@@ -141,11 +79,15 @@ class Analysis {
   void observe_response(const Sighted& sighted, Record& record);
   void observe_cnp(const Sighted& sighted, Record& record);
   void place_in_message(const Sighted& sighted, Record& record, Notes& notes);
+  static void place_in_earlier_message(const Sighted& sighted, Record& record, const Notes& notes);
   void wait_for_answer(const Sighted& sighted, Record& record, Notes& notes) const;
-  static std::size_t position(const Notes& notes, roce::Psn psn);
+  static void observe_read_response(const Sighted& sighted, Record& record,
+                                    const roce::flow::HalfFlow& own, Notes& asker);
+  static void observe_nak(const Sighted& sighted, Record& record, Notes& asker);
+  static void observe_ack(const Sighted& sighted, Record& record, Notes& asker);
+  static bool answer_before(Notes& asker, roce::Psn psn, uint32_t frame);
   static void finish_message(const Waiting& last, uint64_t time, Record& record,
                              const Notes& asker);
-  static bool answer_before(Notes& notes, roce::Psn psn, uint32_t frame);
 
   roce::net::AddressTable addresses_;
   roce::flow::Tracker tracker_;
