@@ -47,7 +47,10 @@ int run(const Options& options) {
                         [&](const auto& visit) { retell(options, analysis, progress, visit); });
       progress.clear();
       for (const std::string& failure : failures) complain(failure);
-      print_report(analysis.report, *report_format(options.format));
+      try {
+        print_report(analysis.report, *report_format(options.format));
+      } catch (const PipeClosed&) {  // says nothing about the files
+      }
       if (!failures.empty()) return 2;
       return has_finding_at(analysis.report, options.fail_on) ? 1 : 0;
     }

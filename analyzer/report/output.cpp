@@ -14,43 +14,48 @@ namespace {
 
 class Outputs {
  public:
-  // Does `step`, and remembers what went wrong.
+  // Does `step` for the file of that name, and remembers what went wrong.
   template <class Step>
-  bool attempt(Step&& step) {
+  bool attempt(const std::string& path, Step&& step) {
     try {
       step();
       return true;
     } catch (const PipeClosed&) {
-      return false;  // its reader wants no more
+      failures_.push_back(path + ": its reader is gone");
     } catch (const std::exception& error) {
       failures_.emplace_back(error.what());
-      return false;
     }
+    return false;
   }
 
   void add(const Report& report, const std::string& path) {
-    attempt([&] {
+    attempt(path, [&] {
       const ReportFormat* format = format_of_file(path);
       if (format && format->make) {
-        waiting_.push_back(format->make(report, path));
+        waiting_.push_back({path, format->make(report, path)});
       } else {
         save_report(report, path);
       }
     });
   }
   void show(const Moment& moment) {
-    std::erase_if(waiting_, [&](const std::unique_ptr<Output>& output) {
-      return !attempt([&] { output->on_moment(moment); });
+    std::erase_if(waiting_, [&](const Waiting& one) {
+      return !attempt(one.path, [&] { one.output->on_moment(moment); });
     });
   }
   void finish() {
-    for (const std::unique_ptr<Output>& output : waiting_) attempt([&] { output->finish(); });
+    for (const Waiting& one : waiting_) attempt(one.path, [&] { one.output->finish(); });
+    waiting_.clear();
   }
   bool waiting() const { return !waiting_.empty(); }
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
-  std::vector<std::unique_ptr<Output>> waiting_;  // for the second pass
+  struct Waiting {  // for the second pass
+    std::string path;
+    std::unique_ptr<Output> output;
+  };
+  std::vector<Waiting> waiting_;
   std::vector<std::string> failures_;
 };
 
@@ -68,8 +73,8 @@ std::vector<std::string> write_outputs(const Report& report, const std::vector<s
   Outputs outputs;
   for (const std::string& path : paths) outputs.add(report, path);
   if (!outputs.waiting()) return outputs.failures();
-  const bool told =
-      outputs.attempt([&] { retell([&](const Moment& moment) { outputs.show(moment); }); });
+  const bool told = outputs.attempt(
+      "second pass", [&] { retell([&](const Moment& moment) { outputs.show(moment); }); });
   if (told) outputs.finish();
   return outputs.failures();
 }

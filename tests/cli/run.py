@@ -8,9 +8,13 @@ usage: run.py ROCETRACE
 import glob
 import json
 import os
+import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -92,6 +96,89 @@ class Program(unittest.TestCase):
         self.assertIn(b"no/a.json", refused.stderr)
         self.assertTrue(refused.stdout, "the other reports are written all the same")
         self.assertEqual(os.listdir(self.folder), [])
+
+    def assert_only_fails(self, failing, others, **how):
+        """One output fails, is named once and leaves nothing; the others and the report are there."""
+        words = [word for name in [failing, *others] for word in ("-o", self.path(name))]
+        done = run("analyze", SAMPLE, *words, **how)
+        self.assertEqual(done.returncode, 2)
+        message = done.stderr.decode()
+        self.assertEqual(message.count("\n"), 1, message)
+        self.assertIn(failing.removesuffix("csv"), message)
+        self.assertTrue(done.stdout)
+        for name in others:
+            self.assertGreater(os.path.getsize(self.path(name)), 100, name)
+        return message
+
+    def test_all_outputs_come_of_one_run(self):
+        names = ["a.html", "a.sqlite", "a.pcapng", "a.md", "a.json", "a.ndjson", "a.txt"]
+        done = run("analyze", SAMPLE, *[word for name in names for word in ("-o", self.path(name))])
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+    def test_output_that_fails_does_not_take_the_others_along(self):
+        others = ["b.html", "b.sqlite", "b.pcapng", "b.json"]
+        for extension in ("html", "sqlite", "pcapng", "json", "csv", "md"):
+            message = self.assert_only_fails(f"no/a.{extension}", others)
+            if extension != "sqlite":
+                self.assertIn("No such file", message)
+            self.assertEqual(sorted(os.listdir(self.folder)), sorted(others))
+            for name in others:
+                os.unlink(self.path(name))
+
+    def test_output_on_a_full_disk_does_not_take_the_others_along(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for extension in ("html", "json", "md", "pcapng"):
+            os.symlink("/dev/full", self.path(f"full.{extension}"))
+            message = self.assert_only_fails(f"full.{extension}", ["b.html", "b.json"])
+            self.assertIn("No space left", message)
+
+    def test_output_that_grows_too_large_leaves_nothing(self):
+        def no_large_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+        for extension in ("html", "sqlite"):
+            self.assert_only_fails(f"a.{extension}", ["b.md", "b.txt"], preexec_fn=no_large_files)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["b.md", "b.txt"])
+
+    def test_output_whose_reader_is_gone_does_not_take_the_others_along(self):
+        os.mkfifo(self.path("gone.html"))
+        reader = threading.Thread(target=lambda: os.close(os.open(self.path("gone.html"), os.O_RDONLY)))
+        reader.start()
+        message = self.assert_only_fails("gone.html", ["b.html", "b.sqlite"])
+        reader.join()
+        self.assertIn("reader is gone", message)
+
+    def test_closed_pipe_hides_no_failure_of_a_file(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = run("analyze", SAMPLE, "-o", self.path("no/a.html"), stdout=write)
+        os.close(write)
+        self.assertEqual(done.returncode, 2)
+
+    def test_evidence_says_in_wireshark_what_it_is(self):
+        if not shutil.which("tshark"):
+            self.skipTest("no tshark")
+        run("analyze", os.path.join(SAMPLES, "loss_write_vlan.pcap"), "-o", self.path("a.pcapng"))
+        shown = subprocess.run(["tshark", "-r", self.path("a.pcapng"), "-T", "fields", "-e", "frame.comment"],
+                               capture_output=True, text=True, timeout=60, check=True).stdout
+        for words in ("finding: loss.retransmission", "NAK: PSN sequence error", "class retransmission",
+                      "cause nak_sequence", "place downstream", "half-flow 1: 10.1.0.1 -> 10.1.0.2 QP 0x51"):
+            self.assertIn(words, shown)
+
+    def test_database_answers_the_sqlite_shell(self):
+        if not shutil.which("sqlite3"):
+            self.skipTest("no sqlite3")
+        for _ in range(2):
+            run("analyze", os.path.join(SAMPLES, "loss_write_vlan.pcap"), "-o", self.path("a.sqlite"))
+
+        def ask(sql):
+            return subprocess.run(["sqlite3", self.path("a.sqlite"), sql], capture_output=True, text=True,
+                                  timeout=60, check=True).stdout.split()
+        self.assertEqual(ask("SELECT run, resent FROM worst_half_flows WHERE resent > 0"), ["1|153", "2|153"])
+        self.assertEqual(ask("SELECT count(*) FROM events WHERE run = 2 AND kind = 'nak'"), ["7"])
+        self.assertEqual(ask("SELECT id FROM findings WHERE run = 1 AND severity = 'warning'"), ["nak.slow_reaction"])
 
     def test_full_disk_fails(self):
         if not os.path.exists("/dev/full"):
