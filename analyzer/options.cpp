@@ -56,7 +56,7 @@ With --qp or --host: RoCE packets only, both directions, and how their connectio
 std::string formats_text() {
   std::string text = "format of standard output:";
   for (const ReportFormat& format : kFormats)
-    text += fmt::format("\n  {:<7} {}", format.name, format.what);
+    if (report_format(format.name)) text += fmt::format("\n  {:<7} {}", format.name, format.what);
   return text;
 }
 
