@@ -64,7 +64,7 @@ class HtmlOutput : public Output {
       out_.text(assets::dygraph_js);
     } else if (place == "scripts") {
       for (const std::string_view part :
-           {assets::base_js, assets::table_js, assets::plots_js, assets::page_js})
+           {assets::base_js, assets::table_js, assets::paper_js, assets::plots_js, assets::page_js})
         out_.text(part);
     }
   }

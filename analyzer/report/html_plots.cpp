@@ -21,7 +21,10 @@ using roce::flow::StreamKind;
 
 namespace {
 
-constexpr std::size_t kMarksPerBin = 4;  // of each kind
+// Marks per bin: a run that was sent again should show its length.
+constexpr std::size_t most_marks(Mark kind) {
+  return kind == Mark::retransmission ? 16 : 4;
+}
 constexpr std::size_t kClosePerBin = 32;
 
 bool is_new(const Moment& moment) {
@@ -93,14 +96,16 @@ void PsnStory::send(PsnPoint point, std::size_t bin) {
 
 void PsnStory::mark(MarkPoint point, std::size_t bin) {
   const auto kind = static_cast<std::size_t>(point.mark);
-  if (marks_in_bin_[kind].more(bin) < kMarksPerBin) {
+  if (marks_in_bin_[kind].more(bin) < most_marks(point.mark)) {
     marks.push_back(point);
   } else {
+    // The last mark of a bin stands for all that follow in it, and where they end.
     const auto latest = std::find_if(marks.rbegin(), marks.rend(), [&](const MarkPoint& known) {
       return known.mark == point.mark;
     });
-    ++latest->count;
-    latest->missing += point.missing;
+    point.count = latest->count + 1;
+    point.missing += latest->missing;
+    *latest = point;
   }
   for (std::size_t i = kContext - before_size_; i < kContext; ++i)
     keep_close(before_[(before_at_ + i) % kContext], bin);

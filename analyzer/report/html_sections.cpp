@@ -4,6 +4,7 @@
 #include "report/html_sections.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "findings/catalog.hpp"
 #include "report/describe.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kFindings = 200;
 constexpr std::size_t kOpenFindings = 12;
+constexpr std::size_t kOpenCaptures = 3;
 constexpr std::size_t kDamagesShown = 5;
 
 // "2 errors"; every word here forms its plural alike.
@@ -98,7 +100,8 @@ void write_tiles(const Totals& totals, Sink& out) {
 }
 
 // A finding's text ends with what its kind usually means and what to do next: told apart here.
-void write_words(const FindingRow& finding, Sink& out) {
+// Of a kind that was `told` of before, only what was seen is new.
+void write_words(const FindingRow& finding, bool told, Sink& out) {
   std::string_view seen = finding.text;
   const FindingKind* kind = finding_kind(finding.id);
   const auto take = [&](std::string_view tail) {
@@ -109,9 +112,14 @@ void write_words(const FindingRow& finding, Sink& out) {
   };
   const bool has_next = kind && take(kind->next);
   const bool has_meaning = kind && take(kind->means);
-  out.print("<p>{}</p>\n", html_text(seen));
-  if (has_meaning) out.print("<p class=\"soft\">{}</p>\n", html_text(kind->means));
-  if (has_next) out.print("<p class=\"soft\"><b>Next:</b> {}</p>\n", html_text(kind->next));
+  out.print("<div class=\"words\"><p class=\"seen\">{}</p>\n", html_text(seen));
+  if (!told && (has_meaning || has_next)) {
+    out.text("<div class=\"soft\">");
+    if (has_meaning) out.print("<p>{}</p>\n", html_text(kind->means));
+    if (has_next) out.print("<p><b>Next:</b> {}</p>\n", html_text(kind->next));
+    out.text("</div>\n");
+  }
+  out.text("</div>\n");
 }
 
 void write_place(const FindingRow& finding, Sink& out) {
@@ -124,25 +132,31 @@ void write_place(const FindingRow& finding, Sink& out) {
     }
     if (finding.first_time) out.print(", from {}", time_text(finding.first_time->ns));
   }
-  if (finding.scope.half_flow)
+  const FindingScope& scope = finding.scope;
+  if (scope.half_flow)
     out.print(" <a class=\"jump\" href=\"#connection\" data-half-flow=\"{}\">show</a>",
-              *finding.scope.half_flow);
-  if (finding.scope.connection)
+              *scope.half_flow);
+  if (scope.connection)
     out.print(" <a class=\"jump\" href=\"#connection\" data-connection=\"{}\">show</a>",
-              *finding.scope.connection);
+              *scope.connection);
+  std::string hosts = scope.host.value_or("");
+  if (scope.hosts) hosts = fmt::format("{}", fmt::join(*scope.hosts, " "));
+  if (!hosts.empty() && hosts.find('/') == hosts.npos)
+    out.print(" <a class=\"jump\" href=\"#connections\" data-find=\"{}\">show</a>",
+              html_text(hosts));
   out.text("</span>");
 }
 
-void write_finding(const FindingRow& finding, Sink& out) {
+void write_finding(const FindingRow& finding, bool told, Sink& out) {
   out.print(
       "<article class=\"finding {0}\"><div class=\"head\"><span class=\"badge "
       "{0}\">{0}</span><code>{1}</code>",
       finding.severity, html_text(finding.id));
   write_place(finding, out);
   out.text("</div>\n");
-  write_words(finding, out);
+  write_words(finding, told, out);
   if (!finding.evidence.empty()) {
-    out.text("<p class=\"evidence\">");
+    out.text("<details class=\"evidence\"><summary>Evidence</summary>");
     bool first = true;
     for (const auto& [name, value] : finding.evidence) {
       if (!first) out.text(" &middot; ");
@@ -153,7 +167,7 @@ void write_finding(const FindingRow& finding, Sink& out) {
           },
           value);
     }
-    out.text("</p>\n");
+    out.text("</details>\n");
   }
   out.text("</article>\n");
 }
@@ -179,8 +193,13 @@ void write_page_headline(const Report& report, Sink& out) {
 }
 
 void write_page_summary(const Report& report, Sink& out) {
+  for (std::size_t i = 0; i < report.captures.size(); ++i) {
+    if (i == kOpenCaptures)
+      out.print("<details><summary>{} more captures</summary>\n", report.captures.size() - i);
+    write_capture(report.captures[i], out);
+  }
+  if (report.captures.size() > kOpenCaptures) out.text("</details>\n");
   if (report.totals.roce_packets > 0) write_tiles(report.totals, out);
-  for (const CaptureRow& capture : report.captures) write_capture(capture, out);
   if (report.totals.roce_packets == 0) write_no_roce(report, out);
 }
 
@@ -199,11 +218,12 @@ void write_page_findings(const Report& report, Sink& out) {
     return;
   }
   const std::size_t shown = std::min(report.findings.size(), kFindings);
+  std::set<std::string_view> told;
   for (std::size_t i = 0; i < shown; ++i) {
     if (i == kOpenFindings)
       out.print("<details><summary>{} more findings</summary>\n",
                 human::grouped(report.findings.size() - kOpenFindings));
-    write_finding(report.findings[i], out);
+    write_finding(report.findings[i], !told.insert(report.findings[i].id).second, out);
   }
   if (report.findings.size() > shown)
     out.print("<p>And {} more: -o report.json has all.</p>\n",

@@ -15,6 +15,9 @@ function byId(id) {
   return document.getElementById(id);
 }
 
+// A space that does not break keeps a number and its unit together.
+const unitsOf = (...units) => units.map((unit) => '\u00a0' + unit);
+
 // Three digits that matter.
 function digits(value) {
   const size = Math.abs(value);
@@ -33,23 +36,23 @@ function scaled(value, units, step) {
 
 const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 const count = (value) => scaled(value, ['', 'k', 'M', 'G', 'T'], 1000);
-const bytes = (value) => scaled(value, [' B', ' kB', ' MB', ' GB', ' TB'], 1000);
-const bitRate = (value) => scaled(value, [' bit/s', ' kbit/s', ' Mbit/s', ' Gbit/s', ' Tbit/s'], 1000);
+const bytes = (value) => scaled(value, unitsOf('B', 'kB', 'MB', 'GB', 'TB'), 1000);
+const bitRate = (value) => scaled(value, unitsOf('bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'), 1000);
 const perSecond = (value) => (value > 0 && value < 0.01 ? '<0.01' : count(value)) + '/s';
 const qpText = (qp) => '0x' + qp.toString(16);
 
 function duration(ns) {
-  if (ns < 60e9) return scaled(ns, [' ns', ' us', ' ms', ' s'], 1000);
+  if (ns < 60e9) return scaled(ns, unitsOf('ns', 'us', 'ms', 's'), 1000);
   const minutes = Math.floor(ns / 60e9);
-  if (minutes < 60) return minutes + ' min ' + Math.floor((ns % 60e9) / 1e9) + ' s';
-  return Math.floor(minutes / 60) + ' h ' + (minutes % 60) + ' min';
+  if (minutes < 60) return minutes + '\u00a0min\u00a0' + Math.floor((ns % 60e9) / 1e9) + '\u00a0s';
+  return Math.floor(minutes / 60) + '\u00a0h\u00a0' + (minutes % 60) + '\u00a0min';
 }
 
 function share(part, whole) {
   if (!whole) return '-';
   const percent = (100 * part) / whole;
   if (part > 0 && percent < 0.01) return '<0.01 %';
-  return digits(percent) + ' %';
+  return digits(percent) + '\u00a0%';
 }
 
 // A PSN that was unwrapped, as it stands in the packet.

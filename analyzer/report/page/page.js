@@ -78,6 +78,10 @@ class Page {
     byId('only-trouble').addEventListener('change', search);
     byId('choice').addEventListener('change', (event) => this.show(data.plots[event.target.value]));
     byId('zoom-out').addEventListener('click', () => this.group.zoom(this.group.whole));
+    // The worst first, as in the table.
+    const places = new Map(this.table.rows.flatMap((row, i) => [[row.one, i], [row.other, i]]));
+    const place = (plot) => Math.min(...plot.half_flows.filter(Boolean).map((flow) => places.get(flow.id) ?? Infinity));
+    data.plots.sort((a, b) => place(a) - place(b));
     for (const link of document.querySelectorAll('a.jump')) this.connectJump(link);
     byId('connections').hidden = data.rows.length === 0;
     byId('overview').hidden = data.rows.length === 0;
@@ -103,11 +107,17 @@ class Page {
 
   // A finding's link leads to its connection's plots, or else to its row.
   connectJump(link) {
+    if (link.dataset.find) return link.addEventListener('click', () => this.find(link.dataset.find));
     const id = Number(link.dataset.halfFlow || 0);
     const row = this.table.rows.find((each) => (id ? each.one === id || each.other === id
       : each.connection === Number(link.dataset.connection)));
     if (!row || !this.table.hasPlots(row)) return link.remove();
     link.addEventListener('click', () => this.showRow(row));
+  }
+
+  find(text) {
+    byId('filter').value = text;
+    byId('filter').dispatchEvent(new Event('input'));
   }
 
   showRow(row) {
@@ -134,11 +144,12 @@ class Page {
     for (const group of [this.overview, this.group]) if (group) group.draw(group.range);
   }
 
-  // Paper is white, and narrower than the screen: canvases do not follow by themselves.
+  // Paper is white, and narrower than the screen; and nothing on it unfolds.
   print(printing) {
     document.documentElement.classList.toggle('printing', printing);
     this.table.print(printing);
-    this.redraw();
+    for (const fold of document.querySelectorAll('#summary > details, #findings > details')) fold.open = printing;
+    for (const group of [this.overview, this.group]) if (group) group.print(printing);
   }
 }
 

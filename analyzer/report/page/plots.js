@@ -37,7 +37,8 @@ function drawShape(shape, size) {
 class PlotGroup {
   constructor(box, begin, end) {
     this.box = box;
-    this.whole = [begin, end > begin ? end : begin + 1e-6];
+    const margin = Math.max((end - begin) / 100, 1e-6);
+    this.whole = [begin - margin, end + margin];
     this.specs = [];
     this.plots = [];
     this.busy = false;
@@ -68,6 +69,18 @@ class PlotGroup {
     this.busy = false;
   }
 
+  // Lays the plots out for paper, or for the screen again.
+  print(printing) {
+    this.busy = true;
+    for (const plot of this.plots) {
+      plot.graph.resize();
+      if (plot.paper) plot.paper.remove();
+      plot.paper = printing ? paperOf(plot) : null;
+      if (printing) plot.canvas.append(plot.paper);
+    }
+    this.busy = false;
+  }
+
   make(spec) {
     const card = element('div', 'plot' + (spec.tall ? ' tall' : ''));
     const title = element('div', 'title');
@@ -76,7 +89,7 @@ class PlotGroup {
     title.append(element('b', '', spec.title), legend, readout);
     for (const series of spec.series) {
       const glyph = element('i', '', series.glyph || '\u25ac');
-      glyph.style.color = styleValue(series.colour);
+      glyph.style.color = `var(${series.colour})`;
       const item = element('span');
       item.append(glyph, ' ' + series.label);
       legend.append(item);
@@ -84,7 +97,7 @@ class PlotGroup {
     const canvas = element('div', 'canvas');
     card.append(title, canvas);
     this.box.append(card);
-    const plot = {spec, readout, cursor: element('div', 'cursor')};
+    const plot = {spec, canvas, readout, cursor: element('div', 'cursor')};
     plot.graph = new Dygraph(canvas, spec.rows, this.options(spec, plot));
     canvas.append(plot.cursor);
     return plot;
@@ -98,7 +111,7 @@ class PlotGroup {
         drawPointCallback: drawShape(each.shape, 4), drawHighlightPointCallback: drawShape(each.shape, 6),
       } : {
         strokeWidth: each.thin ? 1 : 1.5, stepPlot: Boolean(each.step), fillGraph: Boolean(each.fill),
-        drawPoints: !each.step, pointSize: 1.5,
+        drawPoints: each.dots || !each.step, pointSize: 1.5,
       };
     }
     const soft = styleValue('--soft'), line = styleValue('--line');
@@ -106,7 +119,7 @@ class PlotGroup {
       labels: ['seconds', ...spec.series.map((each) => each.label)],
       colors: spec.series.map((each) => styleValue(each.colour)),
       series, legend: 'never', connectSeparatedPoints: true, dateWindow: this.range,
-      gridLineColor: line, axisLineColor: soft, gridLineWidth: 0.5, fillAlpha: 0.12, rightGap: 12, yRangePad: 6,
+      gridLineColor: line, axisLineColor: soft, gridLineWidth: 0.5, fillAlpha: 0.12, rightGap: 12, yRangePad: 12,
       includeZero: !spec.floats, logscale: Boolean(spec.log), highlightCircleSize: 3,
       highlightSeriesOpts: {strokeWidth: undefined}, highlightSeriesBackgroundAlpha: 1,
       axes: {
@@ -180,7 +193,7 @@ function addPsns(group, title, story) {
   const points = [];  // [time, series, PSN, text]
   const line = (label, colour, flat) => {
     if (flat.length === 0) return;
-    const index = series.push({label, colour, thin: true}) - 1;
+    const index = series.push({label, colour, thin: true, step: true, dots: true}) - 1;
     for (let i = 0; i < flat.length; i += 2) points.push([flat[i], index, flat[i + 1], label + ' PSN ' + psnText(flat[i + 1])]);
   };
   line('sent', '--series-1', story.sent.concat(story.close_up));

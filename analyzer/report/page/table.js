@@ -6,6 +6,8 @@ const kFields = ['connection', 'one', 'other', 'trouble', 'source', 'sourceQp', 
   'packets', 'bytes', 'resent', 'missing', 'naks', 'fatal', 'rnr', 'cnps', 'ce', 'capable', 'begin', 'duration',
   'ackP50', 'ackP99', 'readP50', 'readP99', 'messageP50', 'messageP99'];
 
+const cellClass = (column) => (column.left ? 'left' : '') + (column.screen ? ' screen' : '');
+
 function rowOf(values) {
   const row = {};
   kFields.forEach((field, i) => { row[field] = values[i]; });
@@ -20,7 +22,7 @@ function rowOf(values) {
 const endText = (address, qp) => address + (qp === null ? '' : ' ' + qpText(qp));
 const orDash = (value, text) => (value ? text(value) : '-');
 
-// key: for "key>number" in the filter. state: how bad a value that is not 0 is.
+// key: for "key>number" in the filter. state: how bad a value that is not 0 is. screen: not on paper.
 const kColumns = [
   {key: 'connection', title: '#', value: (r) => r.connection || null, text: (r) => (r.connection ? r.connection : '-')},
   {title: 'one end', left: true, value: (r) => endText(r.source, r.sourceQp)},
@@ -28,7 +30,7 @@ const kColumns = [
   {title: 'type', left: true, value: (r) => r.service},
   {key: 'packets', title: 'packets', value: (r) => r.packets, text: (r) => grouped(r.packets)},
   {key: 'bytes', title: 'bytes', value: (r) => r.bytes, text: (r) => bytes(r.bytes)},
-  {key: 'rate', title: 'mean rate', value: (r) => r.rate, text: (r) => orDash(r.rate, bitRate)},
+  {key: 'rate', title: 'mean rate', screen: true, value: (r) => r.rate, text: (r) => orDash(r.rate, bitRate)},
   {key: 'resent', title: 'resent', state: 'bad', value: (r) => r.resent, text: (r) => orDash(r.resent, grouped)},
   {key: 'share', title: 'share', state: 'bad', value: (r) => r.resentShare, text: (r) => (r.resent ? share(r.resent, r.packets) : '-')},
   {key: 'missing', title: 'missing', state: 'bad', value: (r) => r.missing, text: (r) => orDash(r.missing, grouped)},
@@ -40,15 +42,17 @@ const kColumns = [
   {key: 'ack', title: 'ACK p99', value: (r) => r.ackP99, text: (r) => orDash(r.ackP99, duration)},
   {key: 'read', title: 'READ p99', value: (r) => r.readP99, text: (r) => orDash(r.readP99, duration)},
   {key: 'message', title: 'message p99', value: (r) => r.messageP99, text: (r) => orDash(r.messageP99, duration)},
-  {key: 'begin', title: 'begins', value: (r) => r.begin, text: (r) => duration(r.begin)},
-  {key: 'duration', title: 'lasts', value: (r) => r.duration, text: (r) => duration(r.duration)},
+  {key: 'begin', title: 'begins', screen: true, value: (r) => r.begin, text: (r) => duration(r.begin)},
+  {key: 'duration', title: 'lasts', screen: true, value: (r) => r.duration, text: (r) => duration(r.duration)},
 ];
+
+const kOrder = new Intl.Collator('en', {numeric: true});
 
 function compare(a, b) {
   if (a === b) return 0;
   if (a === null) return 1;  // what is not known comes last either way
   if (b === null) return -1;
-  if (typeof a === 'string') return a.localeCompare(b, 'en', {numeric: true});
+  if (typeof a === 'string') return kOrder.compare(a, b);
   return a - b;
 }
 
@@ -95,7 +99,7 @@ class ConnectionTable {
   addHeadings() {
     const line = element('tr');
     this.headings = kColumns.map((column) => {
-      const heading = element('th', 'sorts' + (column.left ? ' left' : ''), column.title);
+      const heading = element('th', 'sorts ' + cellClass(column), column.title);
       heading.tabIndex = 0;
       const act = () => this.sortBy(column);
       heading.addEventListener('click', act);
@@ -171,7 +175,7 @@ class ConnectionTable {
     if (row === this.chosen) line.classList.add('chosen');
     kColumns.forEach((column, i) => {
       const text = column.text ? column.text(row) : column.value(row);
-      const cell = element('td', column.left ? 'left' : '');
+      const cell = element('td', cellClass(column));
       if (i === 0) cell.append(element('span', plotted ? 'dot' : 'dot off'));
       cell.append(String(text));
       if (text === '-') cell.classList.add('none');
