@@ -12,6 +12,7 @@ step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
 
 step "packages"
 packaging/setup.sh test plugin
+packaging/setup.sh browser || echo "The HTML report is not tried in a browser: see above"
 if command -v ccache > /dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   # What one checkout compiled, the next need not compile again.
