@@ -21,9 +21,11 @@ using roce::flow::StreamKind;
 
 namespace {
 
-// Marks per bin: a run that was sent again should show its length.
-constexpr std::size_t most_marks(Mark kind) {
-  return kind == Mark::retransmission ? 16 : 4;
+// Marks of a kind per bin, of a story that has `already` as many marks. What was sent again shows
+// each packet as long as there are not too many.
+constexpr std::size_t most_marks(Mark kind, std::size_t already) {
+  constexpr std::size_t kMany = 4000;
+  return kind == Mark::retransmission && already < kMany ? 64 : 4;
 }
 constexpr std::size_t kClosePerBin = 32;
 
@@ -96,7 +98,7 @@ void PsnStory::send(PsnPoint point, std::size_t bin) {
 
 void PsnStory::mark(MarkPoint point, std::size_t bin) {
   const auto kind = static_cast<std::size_t>(point.mark);
-  if (marks_in_bin_[kind].more(bin) < most_marks(point.mark)) {
+  if (marks_in_bin_[kind].more(bin) < most_marks(point.mark, marks.size())) {
     marks.push_back(point);
   } else {
     // The last mark of a bin stands for all that follow in it, and where they end.
@@ -194,7 +196,16 @@ BinAxis trace_axis(const Report& report) {
 }
 
 Plots::Plots(const Report& report) : axis_{trace_axis(report)} {
+  select(report);
   choose(report);
+}
+
+// Ids count from 1, so a report of all half-flows ends with the id that is their number.
+void Plots::select(const Report& report) {
+  const std::size_t size = report.half_flows.size();
+  if (size == 0 || report.half_flows.at(size - 1).id == size) return;
+  selected_.resize(report.half_flows.at(size - 1).id + 1);
+  report.half_flows.each([&](const HalfFlowRow& row) { selected_[row.id] = true; });
 }
 
 void Plots::choose(const Report& report) {
@@ -235,7 +246,9 @@ void Plots::add(const Moment& moment) {
     return;
   }
   const Observation& packet = *moment.packet;
-  const auto where = where_.find(moment.arrival.flow);
+  const u32 flow = moment.arrival.flow;
+  if (!selected_.empty() && (flow >= selected_.size() || !selected_[flow])) return;
+  const auto where = where_.find(flow);
   trace_.add(moment, axis_.bin(packet.time));
   if (where == where_.end()) return;
   ConnectionPlot& plot = connections_[where->second.connection];

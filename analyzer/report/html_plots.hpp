@@ -139,9 +139,11 @@ class Plots {
  private:
   static constexpr std::size_t kConnections = 16;
 
+  void select(const Report& report);
   void choose(const Report& report);
   void plot(const Report& report, u64 half_flow, const std::map<u64, ConnectionRow>& connections);
 
+  std::vector<bool> selected_;  // by id of the half-flow; empty when all are
   BinAxis axis_;
   BinCounts trace_;
   Bins pauses_{};
