@@ -27,9 +27,9 @@ char* comment_of(const Tapped& packet) {
 
 tap_packet_status add(void* user, packet_info* pinfo, epan_dissect_t*, const void* data,
                       tap_flags_t) {
-  auto* const graph = static_cast<seq_analysis_info_t*>(user);
+  auto* const graph = static_cast<FlowGraph*>(user);
   const Tapped& packet = *static_cast<const Tapped*>(data);
-  seq_analysis_item_t* const item = sequence_analysis_create_sai_with_addresses(pinfo, graph);
+  FlowGraphItem* const item = sequence_analysis_create_sai_with_addresses(pinfo, graph);
   if (!item) return TAP_PACKET_DONT_REDRAW;
   free_address(&item->src_addr);
   free_address(&item->dst_addr);

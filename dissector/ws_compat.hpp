@@ -67,9 +67,9 @@ inline void register_follow(int proto, const char* tap, follow_conv_filter_func 
 }  // namespace dissector
 
 // libwireshark exports what flow graphs need, but none of 4.0 to 4.6 installs the header,
-// epan/sequence_analysis.h. Declared as it is there, as far as it is used.
+// epan/sequence_analysis.h. Declared as it is there, as far as it is used, under names of our own.
 extern "C" {
-struct seq_analysis_item_t {
+struct FlowGraphItem {
   uint32_t frame_number;
   address src_addr;
   uint16_t port_src;
@@ -85,7 +85,7 @@ struct seq_analysis_item_t {
   unsigned src_node, dst_node;
   uint16_t line_style;
 };
-struct seq_analysis_info_t {
+struct FlowGraph {
   const char* name;
   dissector::Bool any_addr;
   int nconv;
@@ -94,6 +94,6 @@ struct seq_analysis_info_t {
 WS_DLL_PUBLIC void register_seq_analysis(const char* name, const char* ui_name, const int proto_id,
                                          const char* tap_listener, unsigned tap_flags,
                                          tap_packet_cb tap_func);
-WS_DLL_PUBLIC seq_analysis_item_t* sequence_analysis_create_sai_with_addresses(
-    packet_info* pinfo, seq_analysis_info_t* sainfo);
+WS_DLL_PUBLIC FlowGraphItem* sequence_analysis_create_sai_with_addresses(packet_info* pinfo,
+                                                                         FlowGraph* graph);
 }

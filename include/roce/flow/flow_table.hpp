@@ -36,7 +36,7 @@ class FlowTable {
 
   /// Adds a half-flow that find() did not find.
   HalfFlow& add(const HalfFlowKey& key, u64 hash) {
-    if (2 * (count_ + 1) > slots_.size()) grow();
+    if (2 * (std::size_t{count_} + 1) > slots_.size()) grow();
     if (count_ % kChunk == 0) chunks_.push_back(std::make_unique<HalfFlow[]>(kChunk));
     const u32 id = ++count_;
     HalfFlow& flow = at(id);

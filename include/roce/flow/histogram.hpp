@@ -110,8 +110,8 @@ class Histogram {
 };
 
 static_assert(Histogram::bucket_of(31) == 31 && Histogram::bucket_of(32) == 32);
-static_assert(Histogram::bucket_of(~u64{0}) < 60 * 32);
-static_assert(Histogram::middle_of(Histogram::bucket_of(1'000'000)) * 64 > 63u * 1'000'000);
-static_assert(Histogram::middle_of(Histogram::bucket_of(1'000'000)) * 64 < 65u * 1'000'000);
+static_assert(Histogram::bucket_of(~u64{0}) < std::size_t{60} * 32);
+static_assert(Histogram::middle_of(Histogram::bucket_of(1'000'000)) * 64 > u64{63} * 1'000'000);
+static_assert(Histogram::middle_of(Histogram::bucket_of(1'000'000)) * 64 < u64{65} * 1'000'000);
 
 }  // namespace roce::flow
