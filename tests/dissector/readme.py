@@ -46,7 +46,7 @@ def preferences():
     rows = []
     for comment, name, default in found:
         words = " ".join(line[2:].strip() for line in comment.splitlines())
-        words = re.sub(r" *TRUE or FALSE.*", "", words)
+        words = re.sub(r"(?i) *true or false.*", "", words)
         rows.append([f"`{name}`", default, words])
     return table(["preference", "default", "meaning"], rows)
 

@@ -128,9 +128,11 @@ def info(capture, *arguments, plugin=True, passes=2):
 def layers(capture, names, *arguments, plugin=True):
     """For each frame, those of its layers whose names are given, with all their fields."""
     out, _ = run(["-r", readable(capture), "-2", "-T", "json", "--no-duplicate-keys",
-                  "-J", " ".join(names), *arguments], plugin)
-    return [{name: layer for name, layer in frame["_source"]["layers"].items() if name in names}
-            for frame in json.loads(out)]
+                  "-J", " ".join([*names, "icmp"]), *arguments], plugin)
+    # What an ICMP error quotes is inside of it since Wireshark 4.4, and behind it before.
+    frames_seen = [frame["_source"]["layers"] for frame in json.loads(out)]
+    return [{name: layer for name, layer in {**seen, **seen.get("icmp", {})}.items()
+             if name in names} for seen in frames_seen]
 
 
 def capture(name):
