@@ -21,6 +21,49 @@ std::string padded(std::string_view text, std::size_t width, Columns::Align alig
   return cell;
 }
 
+// Which columns are shown, and how wide they are.
+struct Layout {
+  Layout(const Columns& table, std::size_t room) : columns{table.columns()}, width{room} {
+    for (const Columns::Column& column : columns) widths.push_back(column.title.size());
+    for (const auto& row : table.rows())
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < columns.size(); ++i) shown.push_back(i);
+    if (total() > width) between = 1;
+  }
+
+  std::size_t total() const {
+    std::size_t sum = kIndent + between * (shown.size() - 1);
+    for (const std::size_t i : shown) sum += widths[i];
+    return sum;
+  }
+
+  // From the right, while the line is too long.
+  void leave_out(auto&& may_go) {
+    for (std::size_t at = shown.size(); at > 0 && total() > width; --at)
+      if (shown.size() > 1 && may_go(shown[at - 1]))
+        shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(at - 1));
+  }
+
+  // The widest one that may shrink gives way first, so that two addresses end up equally wide.
+  void shrink() {
+    while (total() > width) {
+      std::size_t* widest = nullptr;
+      for (const std::size_t i : shown) {
+        if (!columns[i].shrinks || widths[i] <= kNarrowest) continue;
+        if (!widest || widths[i] > *widest) widest = &widths[i];
+      }
+      if (!widest) return;
+      --*widest;
+    }
+  }
+
+  const std::vector<Columns::Column>& columns;
+  std::size_t width;
+  std::vector<std::size_t> widths{};
+  std::vector<std::size_t> shown{};
+  std::size_t between = 2;
+};
+
 }  // namespace
 
 std::string shortened(std::string_view text, std::size_t width) {
@@ -38,33 +81,19 @@ void Columns::add(std::vector<std::string> cells) {
 }
 
 void Columns::write(Sink& out, unsigned width, bool bold) const {
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(column.title.size());
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-
-  std::size_t total = kIndent;
-  for (const std::size_t each : widths) total += each;
-  const std::size_t gaps = widths.size() - 1;
-  const std::size_t between = total + 2 * gaps <= width ? 2 : 1;
-  total += between * gaps;
-  while (total > width) {
-    // The widest one that may shrink gives way first, so that two addresses end up equally wide.
-    std::size_t widest = columns_.size();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!columns_[i].shrinks || widths[i] <= kNarrowest) continue;
-      if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
-    }
-    if (widest == columns_.size()) break;
-    --widths[widest];
-    --total;
-  }
+  Layout layout{*this, width};
+  layout.leave_out([&](std::size_t i) {
+    return !rows_.empty() &&
+           std::ranges::all_of(rows_, [&](const auto& row) { return row[i] == "-"; });
+  });
+  layout.shrink();
+  layout.leave_out([&](std::size_t i) { return columns_[i].spare; });
 
   const auto write_line = [&](const auto& cell_text) {
     std::string line(kIndent, ' ');
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) line.append(between, ' ');
-      line += padded(cell_text(i), widths[i], columns_[i].align);
+    for (const std::size_t i : layout.shown) {
+      if (i != layout.shown.front()) line.append(layout.between, ' ');
+      line += padded(cell_text(i), layout.widths[i], columns_[i].align);
     }
     while (line.ends_with(' ')) line.pop_back();
     out.text(line);

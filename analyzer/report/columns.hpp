@@ -19,6 +19,7 @@ class Columns {
     std::string_view title;
     Align align = Align::right;
     bool shrinks = false;  // may lose its middle when the line is too long
+    bool spare = false;    // may go when it still is
   };
 
   explicit Columns(std::vector<Column> columns) : columns_{std::move(columns)} {}
@@ -30,7 +31,8 @@ class Columns {
   void add(std::vector<std::string> cells);
 
   /// Writes titles and rows, indented by two; `bold` puts the titles in bold. When `width` columns
-  /// do not hold them, first the space between columns gives way, then the cells that may shrink.
+  /// do not hold them, first the space between columns gives way, then columns in which no row has
+  /// anything but "-", then the cells that may shrink, then the columns that may go.
   void write(Sink& out, unsigned width, bool bold) const;
 
  private:

@@ -98,6 +98,25 @@ TEST(Columns, LinesFitTheWidth) {
     EXPECT_LE(end - begin, 60u);
 }
 
+TEST(Columns, WhatSaysNothingGoesFirstAndWhatIsSpareLast) {
+  Columns table{{{"source", Columns::Align::left, true},
+                 {"type", Columns::Align::left, false, true},
+                 {"packets"},
+                 {"nothing"}}};
+  table.add({"a-long-name-of-a-host", "RC", "12", "-"});
+  const auto titles = [&](unsigned width) {
+    std::string text;
+    Sink out = Sink::memory(text);
+    table.write(out, width, false);
+    out.commit();
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(titles(60), "  source                 type  packets  nothing");
+  EXPECT_EQ(titles(40), "  source                type packets");
+  EXPECT_EQ(titles(28), "  source        type packets");
+  EXPECT_EQ(titles(24), "  source        packets");
+}
+
 TEST(Wrapped, BreaksAtSpacesAndIndents) {
   std::string text;
   Sink out = Sink::memory(text);

@@ -5,15 +5,20 @@
 usage: run.py ROCETRACE
 """
 
+import fcntl
 import glob
 import json
 import os
+import pty
+import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import unittest
 
@@ -198,6 +203,37 @@ class Program(unittest.TestCase):
     def test_no_colour_and_no_bar_without_a_terminal(self):
         done = run("analyze", SAMPLE)
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def on_terminal(self, width, sample, **environment):
+        """What a terminal of that many columns is told."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        process = subprocess.Popen([ROCETRACE, "analyze", sample], stdin=subprocess.DEVNULL, stdout=theirs,
+                                   stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm", **environment})
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # how Linux ends a terminal
+                part = b""
+            if not part:
+                break
+            told += part
+        os.close(ours)
+        self.assertEqual(process.communicate()[1], b"")
+        return told.decode().replace("\r", "")
+
+    def test_lines_fit_the_terminal(self):
+        for sample in sorted(glob.glob(os.path.join(SAMPLES, "*.pcap"))):
+            for width in (80, 120):
+                for line in re.sub(r"\x1b\[[0-9;]*m", "", self.on_terminal(width, sample)).split("\n"):
+                    self.assertLessEqual(len(line), width, f"{sample}: {line}")
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        self.assertIn("\x1b[31m", self.on_terminal(100, SAMPLE))
+        self.assertNotIn("\x1b", self.on_terminal(100, SAMPLE, NO_COLOR="1"))
+        self.assertNotIn("\x1b", self.on_terminal(100, SAMPLE, TERM="dumb"))
 
     def test_locale_changes_nothing(self):
         environment = {**os.environ, "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
