@@ -18,7 +18,7 @@ namespace rocetrace {
 namespace {
 
 constexpr std::size_t kFindings = 200;
-constexpr std::size_t kOpenFindings = 12;
+constexpr std::size_t kOpenFindings = 3;  // of a kind and severity; the others unfold
 constexpr std::size_t kOpenCaptures = 3;
 constexpr std::size_t kDamagesShown = 5;
 
@@ -112,8 +112,10 @@ void write_words(const FindingRow& finding, bool told, Sink& out) {
   };
   const bool has_next = kind && take(kind->next);
   const bool has_meaning = kind && take(kind->means);
-  out.print("<div class=\"words\"><p class=\"seen\">{}</p>\n", html_text(seen));
-  if (!told && (has_meaning || has_next)) {
+  const bool tell = !told && (has_meaning || has_next);
+  out.print("<div class=\"words{}\"><p class=\"seen\">{}</p>\n", tell ? "" : " alone",
+            html_text(seen));
+  if (tell) {
     out.text("<div class=\"soft\">");
     if (has_meaning) out.print("<p>{}</p>\n", html_text(kind->means));
     if (has_next) out.print("<p><b>Next:</b> {}</p>\n", html_text(kind->next));
@@ -217,18 +219,30 @@ void write_page_findings(const Report& report, Sink& out) {
     out.text("<p class=\"clean\">Nothing to report.</p>\n");
     return;
   }
+  // By kind, in the order of the first of each: a hundred QPs with one trouble hide no other.
   const std::size_t shown = std::min(report.findings.size(), kFindings);
-  std::set<std::string_view> told;
+  std::vector<std::vector<const FindingRow*>> kinds;
   for (std::size_t i = 0; i < shown; ++i) {
-    if (i == kOpenFindings)
-      out.print("<details><summary>{} more findings</summary>\n",
-                human::grouped(report.findings.size() - kOpenFindings));
-    write_finding(report.findings[i], !told.insert(report.findings[i].id).second, out);
+    const FindingRow& finding = report.findings[i];
+    const auto same = [&](const auto& kind) {
+      return kind.front()->id == finding.id && kind.front()->severity == finding.severity;
+    };
+    const auto known = std::ranges::find_if(kinds, same);
+    (known != kinds.end() ? *known : kinds.emplace_back()).push_back(&finding);
+  }
+  std::set<std::string_view> told;
+  for (const std::vector<const FindingRow*>& kind : kinds) {
+    for (std::size_t i = 0; i < kind.size(); ++i) {
+      if (i == kOpenFindings)
+        out.print("<details><summary>{} more of {}</summary>\n",
+                  human::grouped(kind.size() - kOpenFindings), html_text(kind[i]->id));
+      write_finding(*kind[i], !told.insert(kind[i]->id).second, out);
+    }
+    if (kind.size() > kOpenFindings) out.text("</details>\n");
   }
   if (report.findings.size() > shown)
     out.print("<p>And {} more: -o report.json has all.</p>\n",
               human::grouped(report.findings.size() - shown));
-  if (shown > kOpenFindings) out.text("</details>\n");
 }
 
 }  // namespace rocetrace
