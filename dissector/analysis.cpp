@@ -45,7 +45,7 @@ const Record* Analysis::observe(Sighted& sighted, IcrcStatus icrc) {
     notes.ces++;
   }
   if (arrival.packet_class == PacketClass::duplicate_capture) {
-    if (const Waiting* const before = notes.waiting.find(Psn(seen.psn))) {
+    if (const Waiting* const before = notes.waiting.find_sent(Psn(seen.psn))) {
       record.original = before->record->frame;
     }
     return &record;

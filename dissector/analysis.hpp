@@ -79,7 +79,7 @@ class Analysis {
   void observe_response(const Sighted& sighted, Record& record);
   void observe_cnp(const Sighted& sighted, Record& record);
   void place_in_message(const Sighted& sighted, Record& record, Notes& notes);
-  static void place_in_earlier_message(const Sighted& sighted, Record& record, const Notes& notes);
+  static void place_in_earlier_message(const Sighted& sighted, Record& record, Notes& notes);
   void wait_for_answer(const Sighted& sighted, Record& record, Notes& notes) const;
   static void observe_read_response(const Sighted& sighted, Record& record,
                                     const roce::flow::HalfFlow& own, Notes& asker);

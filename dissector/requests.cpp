@@ -42,26 +42,25 @@ void Analysis::observe_request(const Sighted& sighted, Record& record) {
 
 /// The message of a packet that came late is that of the packet sent before it, or of the one
 /// just before it.
-void Analysis::place_in_earlier_message(const Sighted& sighted, Record& record,
-                                        const Notes& notes) {
+void Analysis::place_in_earlier_message(const Sighted& sighted, Record& record, Notes& notes) {
   const flow::Observation& seen = sighted.seen;
-  const flow::OpcodeTraits traits = flow::kTraits[seen.opcode];
   const Psn psn(seen.psn);
-  if (const Waiting* const same = notes.waiting.find(psn)) {
-    const Record& before = *same->record;
-    record.message = before.message;
-    record.offset = before.offset;
-    record.flags |= before.flags & (kHasMessage | kHasOffset);
+  const Waiting* before = notes.waiting.find_sent(psn);
+  if (before && before->psn == psn) {
+    record.message = before->record->message;
+    record.offset = before->record->offset;
+    record.flags |= before->record->flags & (kHasMessage | kHasOffset);
     return;
   }
-  const Waiting* const before = notes.waiting.last_before(psn);
-  if (!before || !(before->record->flags & kHasMessage)) return;
-  const bool inside =
-      before->read ? traits.is(flow::kReadRequest) : !before->ends && before->psn + 1u == psn;
-  if (!inside) return;
+  const bool of_read = before && flow::kTraits[seen.opcode].is(flow::kReadRequest);
+  if (!of_read) {
+    before = notes.waiting.last_before(psn);
+    if (!before || before->read || before->ends || before->psn + 1u != psn) return;
+  }
+  if (!(before->record->flags & kHasMessage)) return;
   record.message = before->record->message;
   record.flags |= kHasMessage;
-  if (before->read && seen.has(flow::kHasDmaLength)) {
+  if (of_read && seen.has(flow::kHasDmaLength)) {
     // The rest of a READ is asked for again.
     const u32 whole = notes.messages[record.message];
     record.offset = whole - std::min(whole, seen.dma_length);
@@ -112,18 +111,14 @@ void Analysis::wait_for_answer(const Sighted& sighted, Record& record, Notes& no
                    .message_time = notes.message_time,
                    .record = &record};
   if (entry.read) entry.width = flow::read_width(half_flow(record), seen);
-  Waiting* before = notes.waiting.find(psn);
-  if (before) {
-    entry.sent_twice = true;
-  } else if (entry.read) {
-    // The whole of a READ whose rest is asked for again.
-    before = notes.waiting.last_before(psn);
-    if (before && !before->holds(psn)) before = nullptr;
-  }
-  if (before) {
-    before->sent_twice = true;
-    before->record->again = record.frame;
-    record.original = before->record->frame;
+  if (record.packet_class == PacketClass::retransmission) {
+    Waiting* const before = notes.waiting.find_sent(psn);
+    // What begins inside of a READ can only be the rest of it.
+    if (before && (before->psn == psn || entry.read)) {
+      before->sent_twice = true;
+      before->record->again = record.frame;
+      record.original = before->record->frame;
+    }
   }
   notes.waiting.put(entry);
   record.outstanding = notes.waiting.packets();

@@ -13,6 +13,8 @@ namespace {
 
 // An unanswered packet beyond this many is given up: the answers are not in the capture.
 constexpr std::size_t kMostWaiting = 1 << 14;
+// So many answered packets are found again: more than requesters keep in flight, and some 10 kB.
+constexpr std::size_t kRemembered = 256;
 
 }  // namespace
 
@@ -35,22 +37,18 @@ const Waiting* WaitingList::first_from(Psn psn) const {
   return at < entries_.size() ? &entries_[at] : nullptr;
 }
 
-const Waiting* WaitingList::find(Psn psn) const {
-  const Waiting* const first = first_from(psn);
-  return first && first->psn == psn ? first : nullptr;
-}
-
-Waiting* WaitingList::find(Psn psn) {
-  const std::size_t at = position(psn);
-  return at < entries_.size() && entries_[at].psn == psn ? &entries_[at] : nullptr;
+Waiting* WaitingList::find_sent(Psn psn) {
+  // Those that wait are in order and do not overlap, so it is the last that begins there or before.
+  const std::size_t behind = position(psn + 1u);
+  if (behind > head_ && entries_[behind - 1].holds(psn)) return &entries_[behind - 1];
+  // The answered ones may be out of order: each resend is answered once more.
+  for (std::size_t at = head_; at > 0 && head_ - at < kRemembered; at--) {
+    if (entries_[at - 1].holds(psn)) return &entries_[at - 1];
+  }
+  return nullptr;
 }
 
 const Waiting* WaitingList::last_before(Psn psn) const {
-  const std::size_t at = position(psn);
-  return at > head_ ? &entries_[at - 1] : nullptr;
-}
-
-Waiting* WaitingList::last_before(Psn psn) {
   const std::size_t at = position(psn);
   return at > head_ ? &entries_[at - 1] : nullptr;
 }
@@ -71,11 +69,13 @@ void WaitingList::put(const Waiting& entry) {
   }
 }
 
-/// Once they are most of the list, so that each entry is moved a few times at most.
+/// Once those that nobody asks for are most of the list, so that each entry is moved a few times at
+/// most.
 void WaitingList::drop_passed() {
-  if (head_ <= 64 || 2 * head_ <= entries_.size()) return;
-  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(head_));
-  head_ = 0;
+  if (head_ <= kRemembered || 2 * (head_ - kRemembered) <= entries_.size()) return;
+  const std::size_t dropped = head_ - kRemembered;
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(dropped));
+  head_ = kRemembered;
 }
 
 WaitingList::Answered WaitingList::answer_before(Psn psn, uint32_t frame) {

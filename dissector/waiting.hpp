@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The request packets of one half-flow that nobody has answered yet.
+// The request packets of one half-flow that nobody has answered yet, and the last ones that
+// somebody did: where an answer was lost, those are sent again.
 
 #pragma once
 
@@ -38,11 +39,10 @@ class WaitingList {
   uint32_t packets() const { return static_cast<uint32_t>(entries_.size() - head_); }
   uint32_t bytes() const { return bytes_; }
 
-  /// The packet with this PSN, or null.
-  Waiting* find(roce::Psn psn);
-  const Waiting* find(roce::Psn psn) const;
+  /// The latest packet that asked for this PSN, also one that was answered some packets ago, or
+  /// null. Of a READ any of its PSNs will do.
+  Waiting* find_sent(roce::Psn psn);
   /// The last packet whose PSN is before this one, or null.
-  Waiting* last_before(roce::Psn psn);
   const Waiting* last_before(roce::Psn psn) const;
   /// The first packet whose PSN is not before this one, or null.
   const Waiting* first_from(roce::Psn psn) const;
