@@ -74,10 +74,10 @@ def command_of(arguments, plugin=True, home=None):
     return command + ["tshark", *arguments], environment
 
 
-def run(arguments, plugin=True, home=None, check=True, timeout=300):
-    """Runs tshark; returns its standard output and standard error."""
+def run(arguments, plugin=True, home=None, check=True, timeout=300, stdout=subprocess.PIPE):
+    """Runs tshark; returns its standard output, if it is not sent elsewhere, and standard error."""
     command, environment = command_of(arguments, plugin, home)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True,
+    done = subprocess.run(command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True,
                           errors="replace", timeout=timeout)
     if check and done.returncode != 0:
         raise AssertionError(f"tshark {arguments}: {done.returncode}\n{done.stderr}")
