@@ -183,6 +183,10 @@ void add_work(CLI::App& command, Options& options) {
 }
 
 void add_judgement(CLI::App& command, Options& options) {
+  command.add_flag_callback(
+      "--time-bins", [&options] { options.time_bins = true; },
+      "rates and counts over time for each half-flow, too, not only for all together\n"
+      "(json, ndjson, sqlite)");
   repeatable(
       command, "--set", "KEY=VALUE",
       [&options](const std::string& text) { options.settings.push_back(text); },

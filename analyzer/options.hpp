@@ -28,6 +28,7 @@ struct Options {
   std::string fail_on;                    // exit 1 at findings of this severity; empty for never
   unsigned threads = 0;                   // 0: as many as the machine has
   std::optional<roce::u64> max_flows;     // half-flows to follow; > 0
+  bool time_bins = false;                 // rows per bin of time for each half-flow, too
   bool progress = true;                   // as far as standard error is a terminal
   std::string topic;                      // for `explain`; empty for the list
   std::string config;                     // file of thresholds; empty for none

@@ -6,6 +6,7 @@
 #include "host_rows.hpp"
 #include "selected_flows.hpp"
 #include "surrounding_tables.hpp"
+#include "time_bin_rows.hpp"
 
 namespace rocetrace {
 
@@ -326,6 +327,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
   report.hosts = host_rows(state);
   add_message_times(state.tracker.message_times(), report);
 
+  report.time_bins = time_bin_rows(state, ids, options.time_bins);
   tell_surroundings(state, report);
 
   for (const auto& [protocol, packets] : state.decoder.protocols())

@@ -289,6 +289,21 @@ void describe(const MessageTimeRow& row, Visit&& visit) {
 }
 
 template <class Visit>
+void describe(const TimeBinRow& row, Visit&& visit) {
+  visit("half_flow", row.half_flow);
+  visit("start", row.start);
+  visit("width_ns", row.width_ns);
+  visit("packets", row.packets);
+  visit("wire_bytes", row.wire_bytes);
+  visit("payload_bytes", row.payload_bytes);
+  visit("wire_bits_per_second", row.wire_bits_per_second);
+  visit("payload_bits_per_second", row.payload_bits_per_second);
+  visit("retransmissions", row.retransmissions);
+  visit("ce_marked", row.ce_marked);
+  visit("cnps", row.cnps);
+}
+
+template <class Visit>
 void describe(const SubnetPairRow& row, Visit&& visit) {
   visit("source", row.source);
   visit("destination", row.destination);
@@ -355,6 +370,7 @@ void describe_tables(const Report& report, Visit&& visit) {
   visit("connections", "connection", report.connections);
   visit("hosts", "host", report.hosts);
   visit("message_times", "message_time", report.message_times);
+  visit("time_bins", "time_bin", report.time_bins);
   visit("subnet_pairs", "subnet_pair", report.subnet_pairs);
   visit("findings", "finding", report.findings);
   visit("protocols", "protocol", report.protocols);

@@ -280,6 +280,21 @@ struct MessageTimeRow {
   Distribution time;
 };
 
+/// What passed in one span of time.
+struct TimeBinRow {
+  std::optional<u64> half_flow{};  // id; empty: all together
+  Time start;
+  u64 width_ns = 0;
+  u64 packets = 0;
+  u64 wire_bytes = 0;
+  u64 payload_bytes = 0;
+  double wire_bits_per_second = 0;
+  double payload_bits_per_second = 0;
+  u64 retransmissions = 0;
+  u64 ce_marked = 0;
+  u64 cnps = 0;
+};
+
 /// All traffic from one subnet to another.
 struct SubnetPairRow {
   std::string source;       // 10.0.0.0/24
@@ -342,6 +357,7 @@ struct Report {
   Table<ConnectionRow> connections;  // by id
   std::vector<HostRow> hosts{};      // by address
   std::vector<MessageTimeRow> message_times{};
+  std::vector<TimeBinRow> time_bins{};        // all together, then by half-flow if asked for
   std::vector<SubnetPairRow> subnet_pairs{};  // the slowest first
   std::vector<FindingRow> findings{};         // most severe first
   std::vector<ProtocolRow> protocols{};       // most packets first

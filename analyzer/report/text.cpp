@@ -16,6 +16,7 @@
 #include "report/ranking.hpp"
 #include "report/sink.hpp"
 #include "report/text_flow.hpp"
+#include "report/text_overview.hpp"
 #include "report/text_surroundings.hpp"
 #include "report/text_value.hpp"
 
@@ -267,6 +268,10 @@ void write_hosts(const Report& report, const ReportStyle& style, Sink& out) {
         counters +=
             fmt::format("{}{} {}", counters.empty() ? "" : ", ", name, human::grouped(*count));
     });
+    if (host.cnp_pacing)
+      counters +=
+          fmt::format("{}sends CNPs at least {} apart, held by {}", counters.empty() ? "" : "; ",
+                      human::duration(host.cnp_pacing->interval_ns), host.cnp_pacing->scope);
     if (!counters.empty()) hosts.emplace_back(printable(host.address), counters);
   }
   if (hosts.empty()) return;
@@ -301,6 +306,9 @@ void write_text(const Report& report, const ReportStyle& style, Sink& out) {
     write_flow_table(report, ranking, style, out);
   }
   write_connections(report, style, out);
+  write_subnet_pairs(report, style, out);
+  write_message_times(report, style, out);
+  write_time_bins(report, style, out);
   write_hosts(report, style, out);
   write_surroundings(report, style, out);
   write_unjudged(report, style, out);

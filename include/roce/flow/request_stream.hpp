@@ -33,6 +33,7 @@ struct RequestContext {
   bool repairs = true;           // a reliable service: losses are sent again
   bool answered_alone = false;   // READ, atomic: only a response with its own PSN answers it
   u64 answer_time = 0;           // of the last response with its PSN; 0 none
+  bool answer_skipped = false;   // READ: responses came since, but not with its own PSN
   bool inside_old_read = false;  // a READ request for the rest of an earlier READ
 };
 
@@ -304,10 +305,8 @@ class RequestStream {
     const Psn psn(packet.psn);
     Recovery& recovery = trouble();
     Arrival arrival{.stream = StreamKind::request};
-    const NakMemory& gap = recovery.response_gap;
-    const bool read_again = context.answered_alone && gap.valid && distance(psn, gap.psn) >= 0 &&
-                            distance(gap.psn, psn + width) > 0;
-    const bool asked_for = recovery.sequence_nak.valid || recovery.rnr_nak.valid || read_again;
+    const bool asked_for =
+        recovery.sequence_nak.valid || recovery.rnr_nak.valid || context.answer_skipped;
     const u64 reaction = asked_for || rewinds(psn) ? 0 : std::max<u64>(context.rtt, 50'000);
     if (context.before && is_capture_of(*context.before, packet, ids_differ(), reaction)) {
       packets_--;

@@ -178,7 +178,7 @@ class Tracker {
 
   void account(HalfFlow& flow, const Observation& packet) {
     clock_.advance(packet.time);
-    if (clock_.bin(packet.time) != clock_.bin(flow.last_time) && flow.packets_low >= kBinned)
+    if (clock_.bin(packet.time) != clock_.bin(flow.last_time) && flow.packets_low > 0)
       flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
     const Marking marking = Marking::of(packet, flow.marking);
     if (marking != flow.marking) {
@@ -262,7 +262,8 @@ class Tracker {
 
     const u32 width = traits.is(kReadRequest) ? read_width(flow, packet) : 1;
     RequestContext context{.flow = flow.id, .repairs = traits.is(kRepairs)};
-    if (psn != flow.requests.next()) look_around(flow, partner, packet, traits, last_time, context);
+    if (psn != flow.requests.next())
+      look_around(flow, partner, packet, traits, width, last_time, context);
     if (partner && packet.time - std::min(last_time, packet.time) >= kStall)
       note_stall(flow, flow, *partner, packet.time, last_time, &Stalls::ended_by_request);
 
@@ -285,7 +286,7 @@ class Tracker {
 
   // What is needed to judge a packet that was not expected.
   void look_around(const HalfFlow& flow, HalfFlow* partner, const Observation& packet,
-                   OpcodeTraits traits, u64 last_time, RequestContext& context) {
+                   OpcodeTraits traits, u32 width, u64 last_time, RequestContext& context) {
     context.before = history_.find(flow.last_past, [&](const PastPacket& past) {
       return past.psn() == packet.psn && kTraits[past.opcode()].is(kRequest);
     });
@@ -307,6 +308,13 @@ class Tracker {
       return past.psn() == packet.psn && kTraits[past.opcode()].is(kReadResponse | kAtomicResponse);
     });
     context.answer_time = answer ? answer->time : 0;
+    if (!context.before || context.answer_time >= context.before->time) return;
+    const PastPacket* later = history_.find(partner->last_past, [&](const PastPacket& past) {
+      return past.time >= context.before->time && kTraits[past.opcode()].is(kReadResponse) &&
+             distance(Psn(packet.psn), Psn(past.psn())) > 0 &&
+             distance(Psn(past.psn()), Psn(packet.psn) + width) > 0;
+    });
+    context.answer_skipped = later != nullptr;
   }
 
   void note_restart(HalfFlow& flow) {
@@ -720,7 +728,6 @@ class Tracker {
   Settlements settlements_;
   u64 max_flows_;
   u64 untracked_packets_ = 0;
-  static constexpr u32 kBinned = 64;  // packets before a half-flow gets bins
 };
 
 }  // namespace roce::flow
