@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "summarize.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "host_rows.hpp"
+#include "report/human.hpp"
 #include "selected_flows.hpp"
 #include "surrounding_tables.hpp"
 #include "time_bin_rows.hpp"
@@ -261,6 +264,13 @@ CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
   if (info.first_time) row.first_time = Time{*info.first_time};
   if (info.last_time) row.last_time = Time{*info.last_time};
   row.cut_short = info.cut_short;
+  if (!info.time_source.empty()) {
+    const bool ahead = info.time_offset_ns >= 0;
+    const u64 offset = static_cast<u64>(ahead ? info.time_offset_ns : -info.time_offset_ns);
+    row.notes.push_back(
+        fmt::format("Times are those of {} trailers, {} {} the capture's own at the first packet.",
+                    info.time_source, human::duration(offset), ahead ? "ahead of" : "behind"));
+  }
   for (const InterfaceInfo& interface : info.interfaces) {
     row.time_resolution_ns = std::max(row.time_resolution_ns.value_or(1), interface.tick_ns);
     for (const auto& dropped :

@@ -77,6 +77,7 @@ Capture::Capture(std::unique_ptr<ByteSource> source, const std::string& name, ro
 
 bool Capture::next(FrameBatch& batch) {
   const bool more = reader_->next(batch);
+  if (more) trailer_clock_.apply(batch, *info_);
   info_->bytes_read = source_->bytes_read();
   if (!more && !ended_) {
     ended_ = true;

@@ -10,6 +10,7 @@
 #include "capture/frame.hpp"
 #include "capture/info.hpp"
 #include "capture/record_reader.hpp"
+#include "capture/trailer_clock.hpp"
 
 namespace rocetrace {
 
@@ -36,6 +37,7 @@ class Capture {
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<CaptureInfo> info_;  // at a fixed place, for the reader
   std::unique_ptr<RecordReader> reader_;
+  TrailerClock trailer_clock_;
   bool ended_ = false;
 };
 

@@ -61,6 +61,8 @@ struct CaptureInfo {
   roce::u64 equal_times = 0;              // packets with the time of the one before
   roce::u64 backward_times = 0;           // packets with a time before that of the one before,
   roce::u64 largest_backward_ns = 0;      // and by how much at most
+  std::string time_source;                // whose trailers gave the times; empty: the capture
+  roce::i64 time_offset_ns = 0;           // of the first such time from the capture's own
   bool cut_short = false;                 // the file ends inside a record, or lost its end
   std::vector<Damage> damages;            // the first kMaxDamages of them
   roce::u64 damage_count = 0;             // all of them

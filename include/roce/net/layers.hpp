@@ -42,6 +42,7 @@ inline Cursor step_over(Cursor at, Path& path) {
     case key(Space::ether_type, 0x9200): return step::vlan(at, path);
     case key(Space::ether_type, 0x8909):  // Cisco metadata
     case key(Space::ether_type, 0x893f):  // 802.1BR E-Tag
+    case key(Space::ether_type, 0x88b5):  // Cisco TTAG: a 48-bit time, unless configured otherwise
       return step::switch_tag(at, path, 6);
     case key(Space::ether_type, 0x8926): return step::switch_tag(at, path, 4);  // VN-Tag
     case key(Space::llc, 0): return step::llc(at, path);
