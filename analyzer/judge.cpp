@@ -129,6 +129,41 @@ std::map<u32, u64> connection_rows(const TraceState& state, std::span<const u32>
   return rows;
 }
 
+// Where a sample of the packets was captured, sequence numbers tell nothing.
+void withdraw_sequence_counts(Report& report) {
+  report.totals.retransmissions.reset();
+  report.totals.missing_psns.reset();
+  for (TimeBinRow& row : report.time_bins) row.retransmissions.reset();
+  for (SubnetPairRow& row : report.subnet_pairs) {
+    row.retransmissions.reset();
+    row.retransmission_share.reset();
+    row.retransmissions_per_second.reset();
+  }
+  for (HostRow& host : report.hosts) {
+    host.counters.out_of_sequence.reset();
+    host.counters.duplicate_request.reset();
+    host.counters.packet_seq_err.reset();
+    host.counters.implied_nak_seq_err.reset();
+    host.counters.local_ack_timeout_err.reset();
+    host.counters.rnr_nak_retry_err.reset();
+  }
+  const std::size_t size = report.half_flows.size();
+  report.half_flows = {
+      size, [all = report.half_flows](std::size_t index, HalfFlowRow& row) {
+        row = all.at(index);
+        RequestSummary& requests = row.requests;
+        for (auto* const count :
+             {&requests.gaps, &requests.missing_psns, &requests.retransmissions,
+              &requests.retransmitted_bytes, &requests.episodes, &requests.reordered,
+              &requests.most_outstanding_psns, &row.responses.gaps, &row.responses.missing_psns,
+              &row.responses.retransmissions})
+          count->reset();
+        requests.by_cause.reset();
+        requests.by_place.reset();
+        requests.stalls.reset();
+      }};
+}
+
 }  // namespace
 
 Judge::Judge(const Options& options)
@@ -204,6 +239,7 @@ void Judge::conclude(const TraceState& state, std::span<const u32> selected, Rep
                                                .end = end});
   grade(findings.distrust, report);
   report.subnet_pairs = subnet_pairs(state, selected, circumstances_.subnet);
+  if (findings.sampled) withdraw_sequence_counts(report);
   const std::map<u32, u64> rows = connection_rows(state, selected);
   for (Finding& finding : findings.found)
     report.findings.push_back(row_of(state, std::move(finding), rows));

@@ -51,7 +51,8 @@ void add(const TraceState& state, const HalfFlow& flow, Pair& pair) {
   pair.row.half_flows++;
   pair.row.packets += flow.packets();
   pair.row.payload_bytes += flow.payload_bytes;
-  pair.row.retransmissions += flow.requests.trouble_counts().retransmissions;
+  pair.row.retransmissions =
+      pair.row.retransmissions.value_or(0) + flow.requests.trouble_counts().retransmissions;
   pair.row.ce_marked += ecn.ce;
   pair.ecn_capable += ecn.ce + ecn.capable;
   pair.requests += flow.requests.packets();
@@ -89,9 +90,10 @@ std::vector<SubnetPairRow> subnet_pairs(const TraceState& state, std::span<const
     SubnetPairRow& row = pair.row;
     row.source = subnet.first;
     row.destination = subnet.second;
-    row.retransmission_share = ratio(row.retransmissions, pair.requests);
+    row.retransmission_share = ratio(row.retransmissions.value_or(0), pair.requests);
     const u64 lasted = pair.last_time - std::min(pair.first_time, pair.last_time);
-    if (lasted > 0) row.retransmissions_per_second = 1e9 * ratio(row.retransmissions, lasted);
+    if (lasted > 0)
+      row.retransmissions_per_second = 1e9 * ratio(row.retransmissions.value_or(0), lasted);
     row.ce_share = ratio(row.ce_marked, pair.ecn_capable);
     row.ack_latency = distribution(pair.ack);
     row.read_latency = distribution(pair.read);

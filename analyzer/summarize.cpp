@@ -285,8 +285,8 @@ CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
 void add(Totals& totals, const HalfFlow& flow) {
   const TroubleCounts trouble = flow.requests.trouble_counts();
   totals.half_flows++;
-  totals.retransmissions += trouble.retransmissions;
-  totals.missing_psns += trouble.missing_psns;
+  totals.retransmissions = totals.retransmissions.value_or(0) + trouble.retransmissions;
+  totals.missing_psns = totals.missing_psns.value_or(0) + trouble.missing_psns;
   totals.ce_marked += ecn_of(flow).ce;
   const RareState* rare = flow.rare_state.get();
   if (!rare) return;
@@ -318,6 +318,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
     report.totals.packets += report.captures.back().packets;
     report.totals.roce_packets += report.captures.back().roce_packets;
   }
+  report.totals.retransmissions = report.totals.missing_psns = 0;
   const std::vector<u32> ids = selected_flows(state, options);
   for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));
   report.totals.untracked_packets = state.tracker.untracked_packets();

@@ -104,6 +104,7 @@ struct Findings {
   std::vector<Finding> found;
   std::vector<Unjudged> unjudged;
   std::vector<Distrust> distrust;
+  bool sampled = false;  // sequence numbers mean nothing: capture.sampled
 };
 
 }  // namespace rocetrace

@@ -34,7 +34,7 @@ void Investigation::on_frame(const OtherFrame& frame) {
 
 Findings Investigation::conclude(TraceView trace) {
   Findings out;
-  trace.sampled = is_sampled(trace);
+  trace.sampled = out.sampled = is_sampled(trace);
   for (std::size_t i = 0; i < detectors_.size(); i++) {
     if (detectors_[i]) {
       detectors_[i]->on_end(trace, out);

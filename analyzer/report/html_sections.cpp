@@ -85,8 +85,8 @@ void write_tiles(const Totals& totals, Sink& out) {
   tile("", totals.roce_packets, "RoCE packets");
   if (totals.connections) tile("", *totals.connections, "connections");
   tile("", totals.half_flows, "half-flows");
-  tile(" bad", totals.retransmissions, "retransmissions");
-  tile(" bad", totals.missing_psns, "missing PSNs");
+  if (totals.retransmissions) tile(" bad", *totals.retransmissions, "retransmissions");
+  if (totals.missing_psns) tile(" bad", *totals.missing_psns, "missing PSNs");
   tile(" bad", totals.naks, "NAKs");
   tile(" warn", totals.rnr_naks, "RNR NAKs");
   tile(" warn", totals.cnps, "CNPs");

@@ -98,9 +98,10 @@ void PageTable::add(PageRow& row, const HalfFlowRow& half_flow) {
   row.end = std::max(row.end, half_flow.last_time.ns);
   row.packets += half_flow.packets;
   row.bytes += half_flow.wire_bytes;
-  row.resent +=
-      half_flow.requests.retransmissions + half_flow.responses.retransmissions.value_or(0);
-  row.missing += half_flow.requests.missing_psns + half_flow.responses.missing_psns.value_or(0);
+  row.resent += half_flow.requests.retransmissions.value_or(0) +
+                half_flow.responses.retransmissions.value_or(0);
+  row.missing +=
+      half_flow.requests.missing_psns.value_or(0) + half_flow.responses.missing_psns.value_or(0);
   row.naks += half_flow.responses.naks.sequence;
   row.fatal += half_flow.responses.naks.fatal();
   row.rnr += half_flow.responses.rnr_naks;

@@ -65,7 +65,7 @@ void write_subnets(const Report& report, Sink& out) {
   for (std::size_t i = 0; i < std::min(report.subnet_pairs.size(), kRows); ++i) {
     const SubnetPairRow& row = report.subnet_pairs[i];
     table.add({row.source, row.destination, human::grouped(row.half_flows),
-               human::grouped(row.packets), percent(row.retransmission_share),
+               human::grouped(row.packets), percent(row.retransmission_share.value_or(0)),
                percent(row.ce_share), human::grouped(row.cnps), typical(row.ack_latency),
                typical(row.read_latency), typical(row.message_time)});
   }

@@ -88,7 +88,8 @@ void write_totals(const Totals& totals, Sink& out) {
                  {"CE marks"}}};
   table.add({human::grouped(totals.half_flows),
              totals.connections ? human::grouped(*totals.connections) : "-",
-             human::grouped(totals.retransmissions), human::grouped(totals.missing_psns),
+             totals.retransmissions ? human::grouped(*totals.retransmissions) : "-",
+             totals.missing_psns ? human::grouped(*totals.missing_psns) : "-",
              human::grouped(totals.naks), human::grouped(totals.rnr_naks),
              human::grouped(totals.cnps), human::grouped(totals.ce_marked)});
   out.put('\n');

@@ -26,10 +26,10 @@ Trouble trouble_of(const HalfFlowRow& row) {
   using Kind = Trouble::Kind;
   const RequestSummary& requests = row.requests;
   const ResponseSummary& responses = row.responses;
-  const u64 resent = requests.retransmissions + responses.retransmissions.value_or(0);
-  const u64 missing = requests.missing_psns + responses.missing_psns.value_or(0);
-  const u64 gaps = requests.gaps + responses.gaps.value_or(0);
-  const u64 disorder = responses.naks.sequence + requests.reordered + requests.stale;
+  const u64 resent = requests.retransmissions.value_or(0) + responses.retransmissions.value_or(0);
+  const u64 missing = requests.missing_psns.value_or(0) + responses.missing_psns.value_or(0);
+  const u64 gaps = requests.gaps.value_or(0) + responses.gaps.value_or(0);
+  const u64 disorder = responses.naks.sequence + requests.reordered.value_or(0) + requests.stale;
   const u64 marked = row.ecn.ce + row.cnp.packets;
   const auto made = [&](Kind kind, u64 part) {
     return Trouble{kind, weighted_share(part, row.packets), row.packets};

@@ -77,8 +77,8 @@ struct Totals {
   u64 roce_packets = 0;
   u64 half_flows = 0;
   std::optional<u64> connections{};
-  u64 retransmissions = 0;
-  u64 missing_psns = 0;
+  std::optional<u64> retransmissions{};
+  std::optional<u64> missing_psns{};
   u64 naks = 0;
   u64 rnr_naks = 0;
   u64 cnps = 0;
@@ -131,20 +131,21 @@ struct PlaceCounts {
   u64 ambiguous = 0;
 };
 
-/// Duplicate captures are left out of every count but their own.
+/// Duplicate captures are left out of every count but their own. What follows from sequence numbers
+/// is empty in a capture that holds a sample of the packets.
 struct RequestSummary {
   u64 packets = 0;
   u64 messages = 0;
   std::optional<u32> first_psn{};
   std::optional<u32> last_psn{};
-  u64 gaps = 0;
-  u64 missing_psns = 0;
-  u64 retransmissions = 0;
-  u64 retransmitted_bytes = 0;
-  u64 episodes = 0;
+  std::optional<u64> gaps{};
+  std::optional<u64> missing_psns{};
+  std::optional<u64> retransmissions{};
+  std::optional<u64> retransmitted_bytes{};
+  std::optional<u64> episodes{};
   std::optional<CauseCounts> by_cause{};  // adds up to retransmissions
   std::optional<PlaceCounts> by_place{};  // adds up to retransmissions
-  u64 reordered = 0;
+  std::optional<u64> reordered{};
   u64 duplicate_captures = 0;
   u64 stale = 0;
   u64 capture_missed_psns = 0;                 // never seen here, yet answered: lost by the capture
@@ -290,7 +291,7 @@ struct TimeBinRow {
   u64 payload_bytes = 0;
   double wire_bits_per_second = 0;
   double payload_bits_per_second = 0;
-  u64 retransmissions = 0;
+  std::optional<u64> retransmissions{};
   u64 ce_marked = 0;
   u64 cnps = 0;
 };
@@ -302,9 +303,9 @@ struct SubnetPairRow {
   u64 half_flows = 0;
   u64 packets = 0;
   u64 payload_bytes = 0;
-  u64 retransmissions = 0;
-  double retransmission_share = 0;  // of the request packets, 0..1
-  double retransmissions_per_second = 0;
+  std::optional<u64> retransmissions{};
+  std::optional<double> retransmission_share{};  // of the request packets, 0..1
+  std::optional<double> retransmissions_per_second{};
   u64 ce_marked = 0;
   double ce_share = 0;  // of the ECN-capable packets, 0..1
   u64 cnps = 0;         // that came back for it

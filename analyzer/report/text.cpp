@@ -112,8 +112,8 @@ void write_totals(const Totals& totals, const ReportStyle& style, Sink& out) {
   };
   add(totals.half_flows, "half-flow");
   if (totals.connections) add(*totals.connections, "connection");
-  add(totals.retransmissions, "retransmission");
-  add(totals.missing_psns, "missing PSN");
+  if (totals.retransmissions) add(*totals.retransmissions, "retransmission");
+  if (totals.missing_psns) add(*totals.missing_psns, "missing PSN");
   add(totals.naks, "NAK");
   add(totals.rnr_naks, "RNR NAK");
   add(totals.cnps, "CNP");

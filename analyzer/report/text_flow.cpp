@@ -119,20 +119,19 @@ void write_requests(const RequestSummary& requests, Lines& lines) {
   if (requests.packets > 0)
     lines.add("requests", fmt::format("{} in {}", plural(requests.packets, "packet", "packets"),
                                       plural(requests.messages, "message", "messages")));
-  if (requests.retransmissions > 0) {
-    lines.add(
-        "retransmissions",
-        fmt::format("{} of {} request packets ({}), {}, in {}",
-                    human::grouped(requests.retransmissions), human::grouped(requests.packets),
-                    human::share(requests.retransmissions, requests.packets),
-                    human::bytes(requests.retransmitted_bytes),
-                    plural(requests.episodes, "recovery", "recoveries")));
+  if (const u64 resent = requests.retransmissions.value_or(0); resent > 0) {
+    lines.add("retransmissions",
+              fmt::format("{} of {} request packets ({}), {}, in {}", human::grouped(resent),
+                          human::grouped(requests.packets), human::share(resent, requests.packets),
+                          human::bytes(requests.retransmitted_bytes.value_or(0)),
+                          plural(requests.episodes.value_or(0), "recovery", "recoveries")));
     if (requests.by_cause) lines.add("  by cause", tally(*requests.by_cause));
     if (requests.by_place) lines.add("  by place", tally(*requests.by_place));
   }
-  if (requests.gaps > 0) lines.add("PSN gaps", gaps(requests.gaps, requests.missing_psns));
+  if (requests.gaps.value_or(0) > 0)
+    lines.add("PSN gaps", gaps(*requests.gaps, requests.missing_psns.value_or(0)));
   Listing other;
-  other.add(requests.reordered, "reordered");
+  other.add(requests.reordered.value_or(0), "reordered");
   other.add(requests.stale, "stale");
   other.add(requests.duplicate_captures, "captured twice");
   lines.add("also", other.text());
@@ -212,7 +211,8 @@ Columns flow_columns() {
 }
 
 std::vector<std::string> flow_cells(const HalfFlowRow& row) {
-  const u64 resent = row.requests.retransmissions + row.responses.retransmissions.value_or(0);
+  const u64 resent =
+      row.requests.retransmissions.value_or(0) + row.responses.retransmissions.value_or(0);
   return {std::to_string(row.id),
           printable(row.source),
           printable(row.destination),
@@ -222,7 +222,7 @@ std::vector<std::string> flow_cells(const HalfFlowRow& row) {
           human::count(row.wire_bytes),
           or_dash(resent),
           share_or_dash(resent, row.requests.packets + row.responses.packets),
-          or_dash(row.requests.missing_psns + row.responses.missing_psns.value_or(0)),
+          or_dash(row.requests.missing_psns.value_or(0) + row.responses.missing_psns.value_or(0)),
           or_dash(row.responses.naks.total()),
           or_dash(row.responses.rnr_naks),
           or_dash(row.cnp.packets),

@@ -42,7 +42,8 @@ std::vector<TimeBinRow> joined(const std::vector<TimeBinRow>& rows, u64 start, u
     sum.packets += row.packets;
     sum.payload_bytes += row.payload_bytes;
     sum.wire_bytes += row.wire_bytes;
-    sum.retransmissions += row.retransmissions;
+    if (row.retransmissions)
+      sum.retransmissions = sum.retransmissions.value_or(0) + *row.retransmissions;
     sum.ce_marked += row.ce_marked;
     sum.cnps += row.cnps;
   }
@@ -71,8 +72,9 @@ void write_time_bins(const Report& report, const ReportStyle& style, Sink& out) 
       return human::bit_rate(static_cast<double>(bytes) * 8 / seconds);
     };
     table.add({human::duration(row.start.ns - start), human::grouped(row.packets),
-               rate(row.wire_bytes), rate(row.payload_bytes), dash_if_none(row.retransmissions),
-               dash_if_none(row.ce_marked), dash_if_none(row.cnps)});
+               rate(row.wire_bytes), rate(row.payload_bytes),
+               dash_if_none(row.retransmissions.value_or(0)), dash_if_none(row.ce_marked),
+               dash_if_none(row.cnps)});
   }
   table.write(out, style.width, style.colour);
 }
@@ -96,7 +98,7 @@ void write_subnet_pairs(const Report& report, const ReportStyle& style, Sink& ou
     };
     table.add({printable(row.source), printable(row.destination), human::grouped(row.half_flows),
                p50_p99(row.ack_latency), p50_p99(row.read_latency), percent(row.ce_share),
-               dash_if_none(row.cnps), percent(row.retransmission_share),
+               dash_if_none(row.cnps), percent(row.retransmission_share.value_or(0)),
                human::bytes(row.payload_bytes)});
   }
   table.write(out, style.width, style.colour);

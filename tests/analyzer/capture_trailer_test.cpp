@@ -16,10 +16,6 @@ using roce::test::Packet;
 constexpr u64 kSecond = 1'000'000'000;
 constexpr u64 kStart = 1'700'000'000 * kSecond;
 
-Octets big_endian(u64 value, int size) {
-  return Writer{.big_endian = true}.put(value, size).octets;
-}
-
 using Trailer = std::function<Octets(u64 time)>;
 
 Octets metamako(u64 time) {

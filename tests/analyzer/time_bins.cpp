@@ -23,7 +23,7 @@ struct Sum {
     packets += row.packets;
     wire_bytes += row.wire_bytes;
     payload_bytes += row.payload_bytes;
-    retransmissions += row.retransmissions;
+    retransmissions += row.retransmissions.value_or(0);
     ce += row.ce_marked;
     cnps += row.cnps;
   }
@@ -63,14 +63,14 @@ TEST_P(TimeBinsOf, AddUpToTheHalfFlows) {
     const Sum expected{.packets = row.packets,
                        .wire_bytes = row.wire_bytes,
                        .payload_bytes = row.payload_bytes,
-                       .retransmissions = row.requests.retransmissions,
+                       .retransmissions = row.requests.retransmissions.value_or(0),
                        .ce = row.ecn.ce,
                        .cnps = row.cnp.packets};
     EXPECT_EQ(sums[row.id], expected) << "half-flow " << row.id;
     all.packets += row.packets;
     all.wire_bytes += row.wire_bytes;
     all.payload_bytes += row.payload_bytes;
-    all.retransmissions += row.requests.retransmissions;
+    all.retransmissions += row.requests.retransmissions.value_or(0);
     all.ce += row.ecn.ce;
     all.cnps += row.cnp.packets;
   }
