@@ -95,6 +95,7 @@ struct CnpState {
 /// How often one end did what the specification does not let it do; and the sizes of its packets.
 struct Breaches {
   u32 acks_back = 0;     // an ACK of less than the one before, nothing having been sent again
+  u32 naks_back = 0;     // a sequence NAK for what had been acknowledged
   u32 odd_sizes = 0;     // a First or Middle packet that is no path MTU (IBTA 9.4)
   u32 headless = 0;      // a message without a first packet, though none is missing
   u32 read_lengths = 0;  // READs whose answer is not as long as was asked for
@@ -124,6 +125,8 @@ struct RareState {
   u32 uc_messages_lost = 0;
   u64 first_nak_frame = 0;  // of a fatal NAK
   u64 icrc_bad = 0;
+  u64 first_ce_frame = 0, last_ce_frame = 0;
+  u64 first_ce_time = 0;
   CnpState cnp;
   Stalls stalls;
   Breaches breaches;

@@ -354,7 +354,8 @@ class RequestStream {
   }
 
   static void note_late(TroubleCounts& counts, i32 overtook, u64 time, u64 opened) {
-    counts.latest_psns = std::max(counts.latest_psns, static_cast<u32>(std::max(overtook, 0)));
+    // `overtook` reaches to the next expected packet, so it counts the late one too.
+    counts.latest_psns = std::max(counts.latest_psns, static_cast<u32>(std::max(overtook - 1, 0)));
     counts.latest_time = std::max(counts.latest_time, time - std::min(opened, time));
   }
 

@@ -194,6 +194,9 @@ class Tracker {
     flow.last_time = std::max(flow.last_time, packet.time);
     flow.last_frame = packet.frame;
     if (packet.ecn() == 3) {
+      RareState& rare = flow.rare();
+      if (flow.ce_marked == 0) rare.first_ce_frame = packet.frame, rare.first_ce_time = packet.time;
+      rare.last_ce_frame = packet.frame;
       flow.last_ce_time = packet.time;
       flow.ces_since_cnp++;
       flow.ce_marked++;
@@ -264,13 +267,15 @@ class Tracker {
     RequestContext context{.flow = flow.id, .repairs = traits.is(kRepairs)};
     if (psn != flow.requests.next())
       look_around(flow, partner, packet, traits, width, last_time, context);
-    if (partner && packet.time - std::min(last_time, packet.time) >= kStall)
-      note_stall(flow, flow, *partner, packet.time, last_time, &Stalls::ended_by_request);
 
     const Arrival arrival = flow.requests.observe(packet, width, context, settlements_);
     if (arrival.packet_class == PacketClass::duplicate_capture ||
         arrival.packet_class == PacketClass::stale)
       return arrival;
+    if (partner && packet.time - std::min(last_time, packet.time) >= kStall)
+      note_stall(flow, flow, *partner, packet.time, last_time,
+                 arrival.packet_class == PacketClass::retransmission ? &Stalls::ended_by_resend
+                                                                     : &Stalls::ended_by_request);
     // Where nearly all ICRCs are right, a wrong one means a damaged packet.
     if (packet.has(kIcrcBad) && flow.icrc_good > 8 * flow.rare().icrc_bad)
       flow.requests.damaged(psn);
@@ -351,8 +356,8 @@ class Tracker {
       if (message.end != psn && !traits.is(kRepairs)) flow.rare().uc_messages_lost++;
       if (!message.sized) message.bytes += packet.payload_size;
     } else {
-      if (!traits.is(kRepairs) && (flow.sending || !traits.is(kStarts)) && arrival.missing > 0)
-        flow.rare().uc_messages_lost++;
+      // Between two messages at least one whole message is missing.
+      if (!traits.is(kRepairs) && arrival.missing > 0) flow.rare().uc_messages_lost++;
       if (flow.sending) flow.waiting.push(message);  // its end was not seen
       if (!traits.is(kStarts) && arrival.packet_class == PacketClass::in_order)
         flow.rare().breaches.note(&Breaches::headless, packet.frame);
@@ -492,6 +497,8 @@ class Tracker {
       return;
     }
     if (!asker) return;
+    if (asker->requests.acknowledged_any() && distance(Psn(packet.psn), asker->requests.una()) > 0)
+      rare.breaches.note(&Breaches::naks_back, packet.frame);
     time_nak(*asker, packet);
     asker->requests.sequence_nak(Psn(packet.psn), packet.time, packet.frame, asker->id,
                                  settlements_);
@@ -582,7 +589,8 @@ class Tracker {
     sample(asker, Times::read, passed);
     const u64 mtu = asker.requests.path_mtu;
     const auto before = static_cast<u64>(distance(read->first, psn));
-    if (mtu != 0 && before * mtu + packet.payload_size != read->bytes && !packet.has(kIcrcBad))
+    const bool known = mtu != 0 || before == 0;
+    if (known && before * mtu + packet.payload_size != read->bytes && !packet.has(kIcrcBad))
       asker.rare().breaches.note(&Breaches::read_lengths, packet.frame);
   }
 
