@@ -39,7 +39,7 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
       if (packet.dest_qp == roce::kCmQueuePair) [[unlikely]] {
         note_cm(frame.bytes.subspan(located.bth_offset), located.bth_size, found);
       }
-      if (packet.has(roce::flow::kHasDmaLength))
+      if (RequestRing::names_memory(packet.opcode))
         requests_.note(packet, frame.bytes.subspan(located.bth_offset));
       counts.roce++;
       if (packet.has(roce::flow::kUndecoded)) counts.undecoded++;

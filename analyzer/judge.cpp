@@ -177,13 +177,15 @@ void Judge::look(const TraceState& state, std::span<const Observation> packets,
   for (std::size_t i = 0; i < packets.size(); i++) {
     for (; other != others_end && batch[*other].number < packets[i].frame; ++other)
       look_at(batch[*other]);
-    const bool unseen = is_plain(packets[i], arrivals[i]) && ++unshown_ < kSampling;
+    const bool unseen = is_plain(packets[i], arrivals[i]) && arrivals[i].flow <= known_flows_ &&
+                        ++unshown_ < kSampling;
     if (unseen && !investigation_.wants_all()) [[likely]]
       continue;
     look_at(state, packets[i], arrivals[i]);
     if (!unseen) unshown_ = 0;
   }
   for (; other != others_end; ++other) look_at(batch[*other]);
+  known_flows_ = static_cast<u32>(state.tracker.flows().size());
 }
 
 void Judge::look_at(const TraceState& state, const Observation& packet, const Arrival& arrival) {

@@ -33,6 +33,7 @@ class Judge {
   Circumstances circumstances_;
   Investigation investigation_;
   std::size_t unshown_ = 0;   // plain packets since one was shown
+  u32 known_flows_ = 0;       // half-flows of which packets were shown, up to the last batch
   std::size_t searches_ = 0;  // for the requests behind NAKs
 };
 

@@ -34,9 +34,20 @@ u64 missed_responses(const TraceView& trace, const HalfFlow& flow) {
   const auto* gaps = flow.responses.gaps();
   const HalfFlow* asker = trace.partner(flow);
   if (!gaps || !asker || !asker->requests.acknowledged_any()) return 0;
+  const u64 latest = trace.log(flow).of(Happening::response_gap).last_time;
+  // The trace ends before it can be seen whether the latest gap is filled.
+  const bool open = trace.end < latest + static_cast<u64>(trace.limit("loss.unrecovered.wait"));
+  const Resending* resending = trace.log(*asker).resending();
+  const auto asked_again = [&](roce::Psn psn) {
+    return resending && resending->series.seen.last_time >= latest &&
+           roce::distance(roce::Psn(resending->series.psn), psn) >= 0;
+  };
   u64 missed = 0;
+  roce::Psn last;
+  for (const roce::flow::PsnRange& hole : gaps->holes) last = hole.first;
   for (const roce::flow::PsnRange& hole : gaps->holes)
-    if (roce::distance(hole.end(), asker->requests.una()) >= 0 && asker->waiting.empty())
+    if (roce::distance(hole.end(), asker->requests.una()) >= 0 && asker->waiting.empty() &&
+        !asked_again(hole.first) && !(open && hole.first == last))
       missed += hole.count;
   return missed;
 }
@@ -69,9 +80,11 @@ void judge(const TraceView& trace, Findings& out) {
   finding.seen.count = missed.psns + missed.responses + dropped;
   if (missed.psns + missed.responses > 0)
     finding.text = fmt::format(
-        "{} of {} were never seen here, yet the responder had them: they were acknowledged or "
-        "answered, and not sent again.",
-        packets(missed.psns + missed.responses), plural(missed.flows, "half-flow", "half-flows"));
+        "{} of {} {} never seen here, yet did arrive: {} acknowledged or answered, and not sent "
+        "again.",
+        packets(missed.psns + missed.responses), plural(missed.flows, "half-flow", "half-flows"),
+        missed.psns + missed.responses == 1 ? "was" : "were",
+        missed.psns + missed.responses == 1 ? "it was" : "they were");
   if (dropped > 0)
     finding.text += fmt::format("{}The capture's own statistics count {} dropped.",
                                 finding.text.empty() ? "" : " ", packets(dropped));

@@ -63,14 +63,16 @@ void judge_duplicates(const TraceView& trace, Findings& out) {
 }
 
 void judge_direction(const TraceView& trace, Findings& out) {
-  std::set<std::pair<u32, u32>> talkers;
-  for (u32 id = 1; id <= trace.tracker.flows().size(); id++)
-    talkers.insert({trace.flow(id).key.source, trace.flow(id).key.destination});
+  std::set<std::pair<std::string, std::string>> talkers;
+  for (u32 id = 1; id <= trace.tracker.flows().size(); id++) {
+    const auto& key = trace.flow(id).key;
+    talkers.insert({host_of(trace, key.source), host_of(trace, key.destination)});
+  }
   u64 alone = 0, all = 0, flows = 0;
   trace.each_flow([&](const HalfFlow& flow) {
     if (!is_traffic(flow) || !is_reliable(flow)) return;
     all += flow.packets();
-    if (talkers.contains({flow.key.destination, flow.key.source}) ||
+    if (talkers.contains({host_of(trace, flow.key.destination), host_of(trace, flow.key.source)}) ||
         trace.speakers.heard(trace.address(flow.key.destination)))
       return;
     alone += flow.packets();

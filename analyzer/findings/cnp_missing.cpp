@@ -3,6 +3,7 @@
 
 #include "findings/cases.hpp"
 #include "findings/detector.hpp"
+#include "findings/marks.hpp"
 #include "findings/words.hpp"
 
 namespace rocetrace {
@@ -39,8 +40,7 @@ void judge(const TraceView& trace, Findings& out) {
     // Those since the last CNP have nothing behind them that could answer.
     if (flow.ces_since_cnp == 0 || trace.end < flow.last_ce_time + wait) return;
     if (cnps > 0 && flow.last_time < back->rare_state->cnp.last_time + wait) return;
-    Sightings seen{flow.ces_since_cnp, flow.first_frame, flow.last_frame, flow.first_time,
-                   flow.last_ce_time};
+    const Sightings seen = marked_packets(flow, flow.ces_since_cnp);
     // A few marks at the end of a flow that is answered otherwise are no pattern.
     const Severity severity = cnps == 0 ? Severity::warning : Severity::info;
     cases.push_back({flow.id, severity, static_cast<double>(seen.count), seen});

@@ -16,8 +16,9 @@ constexpr FindingKind kKinds[] = {
     {"conformance", Severity::info, Urgency::fact, "Behaviour outside the specification",
      "One end does what the other need not understand: a bug of a NIC, of soft RoCE or an FPGA "
      "design, or a device that changes packets. Some are known and harmless habits.",
-     "A second sequence NAK for one PSN with nothing sent again between; a resend that starts in "
-     "front of the NAK's PSN; an ACK that goes back; a Middle or Last packet without a First; a "
+     "A second sequence NAK for one PSN with nothing sent again between; a sequence NAK for a PSN "
+     "that was acknowledged before; a resend that starts in front of the NAK's PSN; an ACK that "
+     "goes back; a Middle or Last packet without a First; a "
      "First or Middle packet whose payload is no path MTU; a READ answered with another length "
      "than "
      "was asked for.",
@@ -116,10 +117,13 @@ class Conformance : public Detector {
     if (!flow.rare_state) return out;
     const Breaches& breaches = flow.rare_state->breaches;
     const auto count = [&](u64 how_many) {
-      return Sightings{how_many, breaches.first_frame, flow.last_frame, flow.first_time,
-                       flow.last_time};
+      // Some are noted of the half-flow that asked, and seen in the answer.
+      const u64 last_frame = std::max(breaches.first_frame, flow.last_frame);
+      return Sightings{how_many, breaches.first_frame, last_frame, flow.first_time, flow.last_time};
     };
     add("acks_back", "ACKs went back to an earlier PSN", count(breaches.acks_back));
+    add("naks_back", "sequence NAKs asked for what had been acknowledged",
+        count(breaches.naks_back));
     add("headless_messages", "messages began without a First packet", count(breaches.headless));
     add("odd_sizes", "First or Middle packets had a payload that is no path MTU",
         count(breaches.odd_sizes));

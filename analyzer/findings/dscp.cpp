@@ -70,7 +70,7 @@ void judge_unmarked(const TraceView& trace, Findings& out) {
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
     if (!carries_data(flow)) return;
-    const auto dscps = dscps_of(flow);
+    const auto dscps = data_dscps_of(flow);
     const bool unmarked = dscps.size() == 1 && dscps.contains(0);
     any_marked = any_marked || (!dscps.empty() && dscps.rbegin()->first != 0);
     if (unmarked)
@@ -81,10 +81,11 @@ void judge_unmarked(const TraceView& trace, Findings& out) {
     for (Case& one : cases) one.severity = Severity::warning;
   const Tell tell = [&](const Case& one) {
     const HalfFlow& flow = trace.flow(one.half_flow);
-    Told told{
-        fmt::format("{}: all {} carry DSCP 0{}.", name_of(trace, flow), packets(flow.packets()),
-                    any_marked ? ", while other data here is marked" : ""),
-        identity(trace, flow)};
+    Told told{fmt::format("{}: {} DSCP 0{}.", name_of(trace, flow),
+                          flow.packets() == 1 ? "its one packet carries"
+                                              : "all " + packets(flow.packets()) + " carry",
+                          any_marked ? ", while other data here is marked" : ""),
+              identity(trace, flow)};
     told.evidence.emplace_back("packets", flow.packets());
     return told;
   };
@@ -100,13 +101,10 @@ std::string list_of(const std::map<u8, u64>& counts) {
 
 void judge_mixed(const TraceView& trace, Findings& out) {
   const auto notable = [](const HalfFlow& flow) {
-    auto dscps = dscps_of(flow);
-    // Its CNPs have a class of their own.
-    const u64 cnps = flow.rare_state ? flow.rare_state->cnp.packets : 0;
+    auto dscps = data_dscps_of(flow);
     u64 all = 0;
     for (const auto& [dscp, count] : dscps) all += count;
-    std::erase_if(
-        dscps, [&](const auto& entry) { return entry.second * 100 < all || entry.second <= cnps; });
+    std::erase_if(dscps, [&](const auto& entry) { return entry.second * 100 < all; });
     return dscps;
   };
   std::vector<Case> cases;
@@ -155,19 +153,34 @@ void judge_asymmetric(const TraceView& trace, Findings& out) {
 }
 
 void judge_pcp(const TraceView& trace, Findings& out) {
-  std::map<u8, std::map<u8, u64>> by_dscp;  // of the half-flows' usual DSCP: packets by PCP
+  struct Seen {
+    std::map<u8, u64> pcps;  // packets
+    Sightings seen;
+  };
+  std::map<u8, Seen> by_dscp;
   trace.each_flow([&](const HalfFlow& flow) {
-    const auto dscp = usual_dscp(flow);
-    if (!dscp || !is_traffic(flow)) return;
+    if (!is_traffic(flow) || !flow.rare_state) return;
+    std::map<u8, u64> pcps;
     for (const auto& vlan : flow.rare_state->vlans)
-      by_dscp[*dscp][static_cast<u8>(vlan.value >> 13)] += vlan.count;
+      pcps[static_cast<u8>(vlan.value >> 13)] += vlan.count;
+    const auto dscps = dscps_of(flow);
+    // With several of both on one half-flow it is not known which go together.
+    if (pcps.empty() || (pcps.size() > 1 && dscps.size() > 1)) return;
+    for (const auto& [dscp, count] : dscps)
+      for (const auto& [pcp, tagged] : pcps) {
+        by_dscp[dscp].pcps[pcp] += std::min(count, tagged);
+        by_dscp[dscp].seen.merge(
+            {1, flow.first_frame, flow.last_frame, flow.first_time, flow.last_time});
+      }
   });
-  for (auto& [dscp, pcps] : by_dscp) {
+  for (auto& [dscp, found] : by_dscp) {
+    auto& pcps = found.pcps;
     u64 all = 0;
     for (const auto& [pcp, count] : pcps) all += count;
     std::erase_if(pcps, [&](const auto& entry) { return entry.second * 100 < all; });
     if (pcps.size() < 2) continue;
-    Finding finding{&kKinds[kPcp], Severity::warning, {Scope::Of::capture, 0, 0}, {}, {}, {}};
+    Finding finding{
+        &kKinds[kPcp], Severity::warning, {Scope::Of::capture, 0, 0}, found.seen, {}, {}};
     finding.seen.count = all;
     finding.text = fmt::format("Packets with DSCP {} carry these PCPs: {}.", dscp, list_of(pcps));
     finding.evidence = {{"dscp", u64{dscp}}, {"pcps", list_of(pcps)}};

@@ -49,7 +49,7 @@ void judge_marked(const TraceView& trace, Findings& out) {
     const Codepoints ecn = codepoints_of(flow);
     if (ecn.ce == 0) return;
     const double share = ratio(ecn.ce, ecn.ce + ecn.capable);
-    Sightings seen{ecn.ce, flow.first_frame, flow.last_frame, flow.first_time, flow.last_ce_time};
+    const Sightings seen = marked_packets(flow, ecn.ce);
     const bool much = carries_data(flow) && share >= trace.limit("ecn.marked.warning");
     cases.push_back({flow.id, much ? Severity::warning : Severity::info, share, seen});
   });
@@ -79,7 +79,8 @@ void judge_capable(const TraceView& trace, Findings& out) {
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
     const Codepoints ecn = codepoints_of(flow);
-    if (!carries_data(flow) || ecn.not_capable == 0) return;
+    // Which packets carry which codepoint is not kept, and answers are not data.
+    if (!carries_data(flow) || ecn.not_capable <= answers_of(flow)) return;
     Sightings seen{ecn.not_capable, flow.first_frame, flow.last_frame, flow.first_time,
                    flow.last_time};
     cases.push_back({flow.id, Severity::warning, static_cast<double>(ecn.not_capable), seen});

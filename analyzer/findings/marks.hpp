@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "findings/finding.hpp"
 #include "roce/flow/half_flow.hpp"
 
 namespace rocetrace {
@@ -35,11 +36,35 @@ inline Codepoints codepoints_of(const roce::flow::HalfFlow& flow) {
   return out;
 }
 
+/// Where `count` CE marks of a half-flow were seen.
+inline Sightings marked_packets(const roce::flow::HalfFlow& flow, u64 count) {
+  const roce::flow::RareState& rare = *flow.rare_state;
+  return {count, rare.first_ce_frame, rare.last_ce_frame, rare.first_ce_time, flow.last_ce_time};
+}
+
+/// Packets of a half-flow that are no data, and may carry marks of their own: acknowledgements, and
+/// CNPs.
+inline u64 answers_of(const roce::flow::HalfFlow& flow) {
+  u64 count = flow.responses.counts().acks;
+  if (!flow.rare_state) return count;
+  const roce::flow::RareState& rare = *flow.rare_state;
+  for (const roce::u32 naks : rare.naks) count += naks;
+  return count + rare.rnr_naks + rare.cnp.packets;
+}
+
 /// Packets by DSCP.
 inline std::map<u8, u64> dscps_of(const roce::flow::HalfFlow& flow) {
   std::map<u8, u64> out;
   if (flow.rare_state)
     for (const auto& tos : flow.rare_state->tos) out[static_cast<u8>(tos.value >> 2)] += tos.count;
+  return out;
+}
+
+/// The same without a DSCP that its CNPs alone may have carried.
+inline std::map<u8, u64> data_dscps_of(const roce::flow::HalfFlow& flow) {
+  auto out = dscps_of(flow);
+  const u64 cnps = flow.rare_state ? flow.rare_state->cnp.packets : 0;
+  if (out.size() > 1) std::erase_if(out, [&](const auto& entry) { return entry.second <= cnps; });
   return out;
 }
 

@@ -2,6 +2,7 @@
 // How hosts address each other: path.gid_mismatch, path.ip_on_two_macs, path.asymmetric,
 // path.pkey_mismatch. Judged on a sample of frames, since the tracker knows no MAC addresses.
 
+#include <bit>
 #include <map>
 #include <set>
 
@@ -17,7 +18,7 @@ using namespace roce::flow;
 using Mac = std::array<u8, 6>;
 
 constexpr FindingKind kKinds[] = {
-    {"path.gid_mismatch", Severity::warning, Urgency::broken,
+    {"path.gid_mismatch", Severity::warning, Urgency::dead,
      "RoCEv1 and v2 between the same hosts",
      "The two ends picked GIDs of different kinds: a packet of the other version is not for the "
      "queue pair that waits for it, so it is never answered.",
@@ -89,12 +90,6 @@ class PathHosts : public Detector {
     std::optional<u16> pkey;
   };
 
-  // A GID that maps an IPv4 address is the same host as that address.
-  static std::string host_of(const TraceView& trace, u32 id) {
-    const std::string text = trace.address(id);
-    return text.starts_with("::ffff:") ? text.substr(7) : text;
-  }
-
   static void judge_versions(const TraceView& trace, Findings& out) {
     struct Both {
       u32 flow[3] = {};
@@ -140,10 +135,33 @@ class PathHosts : public Detector {
     }
   }
 
+  // Where one frame of many has one bit turned over, that is damage: no checksum that is captured
+  // covers MACs.
+  static std::map<Mac, Sightings> undamaged(std::map<Mac, Sightings> macs) {
+    constexpr u64 kMany = 16;
+    const auto bits_apart = [](const Mac& one, const Mac& other) {
+      int bits = 0;
+      for (std::size_t i = 0; i < one.size(); i++)
+        bits += std::popcount(static_cast<u8>(one[i] ^ other[i]));
+      return bits;
+    };
+    const auto is_damage = [&](const auto& rare) {
+      return rare.second.count == 1 && std::ranges::any_of(macs, [&](const auto& usual) {
+               return usual.second.count >= kMany && bits_apart(usual.first, rare.first) == 1;
+             });
+    };
+    std::vector<Mac> damaged;
+    for (const auto& entry : macs)
+      if (is_damage(entry)) damaged.push_back(entry.first);
+    for (const Mac& mac : damaged) macs.erase(mac);
+    return macs;
+  }
+
   void judge_macs(const TraceView& trace, Findings& out) const {
     std::set<u32> told;
-    for (const auto& [sender, macs] : senders_) {
+    for (const auto& [sender, seen_macs] : senders_) {
       const u32 address = std::get<0>(sender);
+      const std::map<Mac, Sightings> macs = undamaged(seen_macs);
       if (macs.size() < 2 || !told.insert(address).second) continue;
       Finding finding{&kKinds[kMacs], Severity::warning, {Scope::Of::host, address, 0}, {}, {}, {}};
       std::string list;

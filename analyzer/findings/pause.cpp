@@ -29,8 +29,8 @@ constexpr FindingKind kKinds[] = {
     {"pfc.heavy", Severity::warning, Urgency::slow, "A priority that is paused much",
      "Congestion is handled by pausing instead of by ECN: senders are too fast for the receiver, "
      "and flows to others that share the link wait as well.",
-     "A priority is paused for more than pfc.heavy.share (10 %) of the time between its first and "
-     "last pause frame.",
+     "A priority is paused for more than pfc.heavy.share (10 %) of the time since its first pause "
+     "frame, over at least pfc.heavy.time (10 ms).",
      "Lower the ECN thresholds so that they act before PFC does, and look for an incast or a slow "
      "receiver (PCIe, memory) behind that port.",
      "pause frames"},
@@ -217,7 +217,8 @@ class Pauses : public Detector {
     if (key.priority == kAll) add(kGlobal);
     if (storm) {
       add(kStorm);
-    } else if (key.priority != kAll && duty > trace.limit("pfc.heavy.share")) {
+    } else if (key.priority != kAll && duty > trace.limit("pfc.heavy.share") &&
+               static_cast<double>(watched) >= trace.limit("pfc.heavy.time")) {
       add(kHeavy);
     }
   }

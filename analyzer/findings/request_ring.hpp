@@ -28,6 +28,9 @@ struct RequestHeader {
 /// The latest of them, over all half-flows, so that memory and the cost per packet stay small.
 class RequestRing {
  public:
+  /// Whether packets with that opcode carry an address and a key.
+  static constexpr bool names_memory(roce::u8 opcode) { return kAddressAt[opcode] != 0; }
+
   /// Takes a request; `bth` is the packet from its BTH on, as captured. Without such a header, or
   /// with one that was cut, nothing happens.
   void note(const roce::flow::Observation& packet, roce::Bytes bth) {

@@ -39,6 +39,7 @@ constexpr Threshold kTable[] = {
     {"nak.slow.error",               Unit::duration, 1e7,   "median of NAK generation or reaction"},
     {"noisy_neighbour.share",        Unit::share,    0.5,   "bytes to a host from one sender"},
     {"pfc.heavy.share",              Unit::share,    0.1,   "time that a priority is paused"},
+    {"pfc.heavy.time",               Unit::duration, 1e7,   "for how long, to be much"},
     {"pfc.storm.share",              Unit::share,    0.9,   "time that a priority is paused"},
     {"pfc.storm.time",               Unit::duration, 4e8,   "for how long, to be a storm"},
     {"retry.exhausted.resends",      Unit::count,    3,     "resends of one PSN without progress"},

@@ -38,6 +38,11 @@ std::string name_of(const TraceView& trace, const HalfFlow& flow) {
   return labels.empty() ? text : fmt::format("{} ({})", text, labels);
 }
 
+std::string host_of(const TraceView& trace, u32 address) {
+  const std::string text = trace.address(address);
+  return text.starts_with("::ffff:") ? text.substr(7) : text;
+}
+
 Evidence identity(const TraceView& trace, const HalfFlow& flow) {
   Evidence out = {{"source", trace.address(flow.key.source)},
                   {"destination", trace.address(flow.key.destination)}};

@@ -20,6 +20,9 @@ inline std::string packets(u64 count) {
 /// from the other direction, and left out where that is not.
 std::string name_of(const TraceView& trace, const roce::flow::HalfFlow& flow);
 
+/// The host that has an address: a GID that maps an IPv4 address is the same host as that address.
+std::string host_of(const TraceView& trace, u32 address);
+
 /// What names a half-flow, as evidence: source, destination, source_qp, dest_qp, source_port, dscp.
 Evidence identity(const TraceView& trace, const roce::flow::HalfFlow& flow);
 
