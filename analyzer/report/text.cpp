@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "findings/catalog.hpp"
 #include "report/columns.hpp"
 #include "report/describe.hpp"
 #include "report/formats.hpp"
@@ -147,9 +149,22 @@ void write_no_roce(const Report& report, const ReportStyle& style, Sink& out) {
     write_wrapped(out, "    - ", meaning, style.width);
 }
 
+// What a kind usually means and what to do next stands at the end of each finding's text; a reader
+// needs it once.
+std::string without_advice(const FindingRow& finding) {
+  std::string text = finding.text;
+  const FindingKind* kind = finding_kind(finding.id);
+  if (!kind) return text;
+  for (const std::string_view known : {kind->next, kind->means})
+    if (text.size() > known.size() + 1 && text.ends_with(known))
+      text.resize(text.size() - known.size() - 1);
+  return text;
+}
+
 void write_findings(const Report& report, const ReportStyle& style, Sink& out) {
   if (report.findings.empty()) return;
   heading("Findings", style, out);
+  std::set<std::string_view> explained;
   for (std::size_t i = 0; i < std::min(report.findings.size(), kTableRows); ++i) {
     const FindingRow& finding = report.findings[i];
     const Colour colour = finding.severity == "error"     ? Colour::bad
@@ -157,7 +172,9 @@ void write_findings(const Report& report, const ReportStyle& style, Sink& out) {
                                                           : Colour::plain;
     out.print("  {} {}\n", painted(fmt::format("{:<7}", finding.severity), colour, style),
               painted(printable(finding.id), Colour::bold, style));
-    write_wrapped(out, "          ", printable(finding.text), style.width);
+    const bool first = explained.insert(finding.id).second;
+    write_wrapped(out, "          ", printable(first ? finding.text : without_advice(finding)),
+                  style.width);
   }
   left_out(report.findings.size(), kTableRows, "more findings", out);
 }
