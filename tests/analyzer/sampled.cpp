@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "findings_fixture.hpp"
+#include "findings/fixture.hpp"
 #include "report/formats.hpp"
 #include "report/sink.hpp"
 #include "report_fixture.hpp"

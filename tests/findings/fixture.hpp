@@ -46,12 +46,16 @@ class CaptureFile {
 /// Frames with their times after kStart, in any order.
 class Frames {
  public:
-  Frames& add(Buffer frame, std::chrono::nanoseconds time, std::size_t snap = 65535) {
+  using Time = std::chrono::nanoseconds;
+
+  Frames& add(Buffer frame, Time time, std::size_t snap = 65535) {
     frames_.push_back({std::move(frame), static_cast<u64>(time.count()), snap});
     return *this;
   }
-  Frames& add(const Packet& packet, std::chrono::nanoseconds time) {
-    return add(packet.frame(), time);
+  /// Each packet gets an IP identification of its own, unless it brings one.
+  Frames& add(Packet packet, Time time, std::size_t snap = 65535) {
+    if (packet.ip_id == 0) packet.ip_id = ++ids_;
+    return add(packet.frame(), time, snap);
   }
 
   /// Writes them as a pcap file, in the order of their times; equal ones as they came.
@@ -79,7 +83,60 @@ class Frames {
     std::size_t snap = 0;
   };
   std::vector<Entry> frames_;
+  u16 ids_ = 0;
 };
+
+/// The two ends of a queue pair, and the packets that they send each other: with DSCP 26 and
+/// ECT(0), as fabrics for RoCE are set up. Each queue pair has PSNs of its own, as real ones have,
+/// or nobody could tell which belong together: for the usual one they are as written.
+struct Ends {
+  std::string a = "10.0.0.1", b = "10.0.0.2";
+  u32 qp_a = 0x11, qp_b = 0x22;
+  u8 tos = 26 << 2 | 2;
+  u16 port = 0xc001;
+  std::size_t size = 64;  // bytes of a SEND
+
+  /// A SEND Only from a to b.
+  Packet send(u32 psn) const { return from_a({.psn = psn, .payload_size = size}); }
+  Packet ack(u32 psn, u8 syndrome = 0x1f) const {
+    return from_b({.opcode = 0x11, .psn = psn, .syndrome = syndrome});
+  }
+  /// NAK, PSN sequence error.
+  Packet nak(u32 psn) const { return ack(psn, 0x60); }
+  /// From b, whose NIC saw marks on what a sent.
+  Packet cnp() const {
+    Packet packet = from_b({.opcode = roce::kCnpOpcode, .becn = true});
+    packet.tos = 48 << 2;
+    packet.psn = 0;
+    return packet;
+  }
+  Packet from_a(Packet packet) const { return addressed(packet, a, b, qp_b); }
+  Packet from_b(Packet packet) const { return addressed(packet, b, a, qp_a); }
+
+ private:
+  // Locally administered, and as many as there are hosts.
+  static u64 mac_of(const std::string& address) {
+    u64 mac = 0x02;
+    for (const char digit : address) mac = mac * 31 + static_cast<u64>(digit);
+    return 0x02'00'00'00'00'00 | (mac & 0xffff'ffff);
+  }
+  Packet addressed(Packet packet, const std::string& from, const std::string& to, u32 qp) const {
+    packet.source = from;
+    packet.destination = to;
+    packet.source_mac = mac_of(from);
+    packet.destination_mac = mac_of(to);
+    packet.dest_qp = qp;
+    packet.psn = (packet.psn + (qp_b - 0x22) * 0x1000) & 0xff'ffff;
+    packet.tos = tos;
+    packet.source_port = port;
+    return packet;
+  }
+};
+
+inline Packet marked(Packet packet) {
+  packet.tos |= 3;
+  return packet;
+}
 
 inline Report analyzed(const std::string& path, Options options = {}) {
   options.captures = {path};
@@ -96,6 +153,19 @@ inline Report analyzed(const Frames& frames, const Options& options = {}) {
   const CaptureFile file;
   frames.write(file.path());
   return analyzed(file.path(), options);
+}
+
+/// A capture that this machine does not have.
+struct NotHere : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+inline Report lab(const std::string& name, const Options& options = {}) {
+  const std::string path = std::string(ROCETRACE_SHARED_DIR "/captures/lab/") + name;
+  if (!std::filesystem::exists(path)) throw NotHere("no " + path);
+  return analyzed(path, options);
+}
+inline Report sample(const std::string& name, const Options& options = {}) {
+  return analyzed(std::string(ROCETRACE_SOURCE_DIR "/samples/") + name, options);
 }
 
 /// The first finding of that kind, or null.

@@ -5,7 +5,7 @@
 
 #include "findings/catalog.hpp"
 #include "findings/thresholds.hpp"
-#include "findings_fixture.hpp"
+#include "fixture.hpp"
 #include "report/explain.hpp"
 
 namespace rocetrace::test {

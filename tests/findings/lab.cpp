@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Captures of the lab whose story is known, against what is found in them. Skipped, out loud, where
+// there are none.
+
+#include <nlohmann/json.hpp>
+
+#include "fixture.hpp"
+
+namespace rocetrace::test {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kLab = ROCETRACE_SHARED_DIR "/captures/lab/";
+
+// Whether what was captured there was lost, came again or in another order, by what both taps saw.
+bool is_clean(const json& expected) {
+  for (const auto& flow : expected["truth"].value("half_flows", json::object()))
+    if (flow["lost"] != 0 || flow["extra_at_receiver"] != 0 || flow["retransmissions_sent"] != 0)
+      return false;
+  for (const auto& wire : expected["wire"])
+    if (wire.value("reordered_inversions", 0) != 0) return false;
+  // Failures, and what the capture itself lost.
+  const char scenario = expected["scenario"].get<std::string>()[0];
+  return scenario != 'f' && scenario != 'q';
+}
+
+// What is true of a trace in which nothing went wrong: marks without CNPs, since soft RoCE has
+// none, and what the lab set up on purpose.
+bool is_set_up(const std::string& id) {
+  return id.starts_with("cm.") || id.starts_with("ecn.") || id.starts_with("cnp.");
+}
+
+TEST(Lab, CleanCapturesHaveNothingLoud) {
+  const auto files = roce::test::files_in(kLab, ".expect.json");
+  if (files.empty()) GTEST_SKIP() << "no captures in " << kLab;
+  int count = 0;
+  for (const auto& file : files) {
+    const json expected = roce::test::read_json(file);
+    if (!is_clean(expected)) continue;
+    for (const auto& [name, counts] : expected["files"].items()) {
+      const std::string path = kLab + name;
+      if (!std::filesystem::exists(path)) continue;
+      count++;
+      std::vector<std::string> ids = loud(analyzed(path));
+      std::erase_if(ids, is_set_up);
+      EXPECT_THAT(ids, ElementsAre()) << path;
+    }
+  }
+  EXPECT_GE(count, 40);
+}
+
+// The finding of that kind, or a skipped test.
+class Story : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kLab)) GTEST_SKIP() << "no captures in " << kLab;
+  }
+};
+
+TEST_F(Story, BlackHoleExhaustsTheRetries) {
+  const Report report = lab("f_blackhole.a.pcap");
+  EXPECT_EQ(report.findings.at(0).id, "retry.exhausted");
+  EXPECT_EQ(evidence(report, "retry.exhausted", "resends"), "4");
+  EXPECT_EQ(severity(report, "path.one_way"), "error");
+  EXPECT_FALSE(has(report, "path.responses_stopped"));
+}
+
+TEST_F(Story, PeerThatExitsStopsAnswering) {
+  for (const char* tap : {"f_peer_exit.a.pcap", "f_peer_exit.b.pcap"}) {
+    const Report report = lab(tap);
+    EXPECT_EQ(report.findings.at(0).id, "path.responses_stopped") << tap;
+    EXPECT_FALSE(has(report, "path.one_way")) << tap;
+  }
+}
+
+TEST_F(Story, RejectionHasItsReasonInWords) {
+  const Report report = lab("g_cm_reject.a.pcap");
+  EXPECT_THAT(text(report, "cm.rejected"),
+              HasSubstr("reason 8: invalid service ID: nobody listens"));
+  EXPECT_THAT(loud(report), ElementsAre("cm.rejected"));
+}
+
+TEST_F(Story, BadKeyIsNamedWithItsAddress) {
+  for (const char* tap : {"f_bad_rkey_write.a.pcap", "f_bad_rkey_write.b.pcap"}) {
+    const Report report = lab(tap);
+    EXPECT_THAT(loud(report), ElementsAre("nak.remote_access")) << tap;
+    EXPECT_EQ(evidence(report, "nak.remote_access", "rkey"), "19160") << tap;
+    EXPECT_EQ(evidence(report, "nak.remote_access", "va"), "93920830517248") << tap;
+  }
+}
+
+TEST_F(Story, ReceiverWithoutBuffersExhaustsTheRnrRetries) {
+  const Report report = lab("f_rnr_exceeded.a.pcap");
+  EXPECT_EQ(report.findings.at(0).id, "retry.exhausted");
+  EXPECT_EQ(evidence(report, "retry.exhausted", "rnr"), "true");
+  EXPECT_EQ(severity(report, "rnr.storm"), "warning");
+}
+
+TEST_F(Story, MarksOfAReceiverThatSendsNoCnps) {
+  const Report report = lab("h_red_ecn_4qp.b.pcap");
+  EXPECT_EQ(severity(report, "cnp.missing"), "warning");
+  EXPECT_FALSE(has(lab("h_red_ecn_4qp.a.pcap"), "cnp.missing"));  // in front of the marking queue
+}
+
+TEST_F(Story, WhatTheCaptureLostTheNetworkDidNot) {
+  for (const char* tap : {"q_capture_drops.a.pcap", "q_capture_drops.b.pcap"}) {
+    const Report report = lab(tap);
+    EXPECT_THAT(loud(report), ElementsAre("capture.loss")) << tap;
+    EXPECT_FALSE(has(report, "loss.retransmission")) << tap;
+    EXPECT_FALSE(has(report, "loss.unrecovered")) << tap;
+    EXPECT_EQ(report.captures.at(0).trust, Trust::low) << tap;
+  }
+}
+
+TEST_F(Story, DamageShowsBehindItOnly) {
+  EXPECT_EQ(severity(lab("c_send_corrupt.b.pcap"), "icrc.bad"), "warning");
+  EXPECT_FALSE(has(lab("c_send_corrupt.a.pcap"), "icrc.bad"));
+}
+
+// What the network lost was asked for again, however the trace ends.
+TEST_F(Story, LossIsNoLossOfTheCapture) {
+  for (const auto& file : roce::test::files_in(kLab, ".pcap")) {
+    const std::string name = file.filename().string();
+    if (std::string_view("bcd").find(name[0]) == std::string_view::npos) continue;
+    EXPECT_FALSE(has(analyzed(file.string()), "capture.loss")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rocetrace::test
