@@ -17,14 +17,13 @@ u64 disconnect_time(const TraceView& trace, const roce::flow::HalfFlowKey& key, 
   return 0;
 }
 
-std::optional<InVain> asked_in_vain(const TraceView& trace, const HalfFlow& flow) {
+std::optional<InVain> asked_in_vain(const TraceView& trace, const HalfFlow& flow, u32 least) {
   if (!is_traffic(flow) || !is_reliable(flow)) return std::nullopt;
   const FlowLog& log = trace.log(flow);
   const HalfFlow* partner = trace.partner(flow);
   InVain out;
   if (const Resending* resending = log.resending()) out.series = resending->series;
-  const auto least = static_cast<u32>(trace.limit("retry.exhausted.resends"));
-  const bool retried = out.series.resends >= std::max(least, 1u);
+  const bool retried = out.series.resends >= least;
 
   // The requester that gives up at the first RNR NAK sends nothing behind it.
   const bool refused = log.last_rnr_nak() != 0 && log.last_rnr_nak() >= flow.last_time;

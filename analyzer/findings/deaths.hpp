@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "findings/trace_view.hpp"
@@ -19,8 +20,16 @@ struct InVain {
   bool not_ready = false;  // RNR NAKs answered the tries
 };
 
-/// What became of `flow`, when its last tries met no progress.
-std::optional<InVain> asked_in_vain(const TraceView& trace, const roce::flow::HalfFlow& flow);
+/// What became of `flow`, when its last tries met no progress: at least `least` resends, > 0.
+std::optional<InVain> asked_in_vain(const TraceView& trace, const roce::flow::HalfFlow& flow,
+                                    u32 least);
+
+/// Resends after which retries count as used up.
+inline u32 resends_of_exhausted(const TraceView& trace) {
+  return std::max(static_cast<u32>(trace.limit("retry.exhausted.resends")), 1u);
+}
+/// With the first, these make three tries: no answer is no accident any more.
+inline constexpr u32 kThreeTries = 2;
 
 /// The first DREQ of the connection whose half-flow has this key, not before `since`; 0 for none.
 u64 disconnect_time(const TraceView& trace, const roce::flow::HalfFlowKey& key, u64 since);

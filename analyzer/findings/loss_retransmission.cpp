@@ -56,6 +56,10 @@ Told tell(const TraceView& trace, const Case& one) {
   evidence.emplace_back("retransmitted_bytes", counts.retransmitted_bytes);
   evidence.emplace_back("share", rounded(ratio(counts.retransmissions, sent), 6));
   evidence.emplace_back("episodes", u64{counts.episodes});
+  // Each recovery began with a loss; behind the place of loss all that was lost is known.
+  const u64 missed = counts.missing_psns - std::min<u64>(counts.reordered, counts.missing_psns);
+  const u64 lost = std::max<u64>(missed, counts.episodes);
+  evidence.emplace_back("amplification", rounded(ratio(counts.retransmissions, lost), 2));
   for (std::size_t i = 1; i < kCauseCount; i++)
     if (counts.by_cause[i] > 0)
       evidence.emplace_back(fmt::format("cause_{}", kCauseNames[i]), counts.by_cause[i]);

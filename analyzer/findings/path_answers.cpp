@@ -44,7 +44,7 @@ bool holds_answers(const Talkers& talkers) {
 
 Told tell(const TraceView& trace, const Case& one, bool stopped) {
   const HalfFlow& flow = trace.flow(one.half_flow);
-  const InVain vain = *asked_in_vain(trace, flow);
+  const InVain vain = *asked_in_vain(trace, flow, kThreeTries);
   Told told{fmt::format("{}: PSN {} was sent {}, ", name_of(trace, flow), vain.series.psn,
                         plural(u64{vain.series.resends} + 1, "time", "times")),
             identity(trace, flow)};
@@ -67,7 +67,7 @@ void judge(const TraceView& trace, Findings& out) {
   u64 unknown = 0;
   const bool others_are_answered = holds_answers(talkers);
   trace.each_flow([&](const HalfFlow& flow) {
-    const auto vain = asked_in_vain(trace, flow);
+    const auto vain = asked_in_vain(trace, flow, kThreeTries);
     if (!vain || vain->series.resends == 0 || vain->not_ready) return;
     const Case one{flow.id, Severity::error, static_cast<double>(vain->silence), vain->series.seen};
     if (vain->last_answer != 0) {

@@ -18,8 +18,7 @@ using namespace roce::flow;
 using Mac = std::array<u8, 6>;
 
 constexpr FindingKind kKinds[] = {
-    {"path.gid_mismatch", Severity::warning, Urgency::dead,
-     "RoCEv1 and v2 between the same hosts",
+    {"path.gid_mismatch", Severity::warning, Urgency::dead, "RoCEv1 and v2 between the same hosts",
      "The two ends picked GIDs of different kinds: a packet of the other version is not for the "
      "queue pair that waits for it, so it is never answered.",
      "Packets of both RoCE versions between two addresses; an error when one of them is never "

@@ -85,7 +85,7 @@ void judge_blackhole(const TraceView& trace, Findings& out) {
   });
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
-    const auto vain = asked_in_vain(trace, flow);
+    const auto vain = asked_in_vain(trace, flow, kThreeTries);
     if (!vain || vain->series.resends == 0 || vain->not_ready || !flow.rare_state) return;
     const Breaches& breaches = flow.rare_state->breaches;
     if (!breaches.has_full_size || breaches.first_full_size != roce::Psn(vain->series.psn)) return;
@@ -96,7 +96,7 @@ void judge_blackhole(const TraceView& trace, Findings& out) {
   });
   const Tell tell = [&](const Case& one) {
     const HalfFlow& flow = trace.flow(one.half_flow);
-    const InVain vain = *asked_in_vain(trace, flow);
+    const InVain vain = *asked_in_vain(trace, flow, kThreeTries);
     Told told{
         fmt::format("{}: its first packet of full size (PSN {}, a frame of {} bytes) was sent "
                     "{} and never acknowledged, while smaller packets were answered.",

@@ -40,7 +40,7 @@ std::string times_of(const ResendSeries& series) {
 
 Told tell(const TraceView& trace, const Case& one) {
   const auto& flow = trace.flow(one.half_flow);
-  const InVain vain = *asked_in_vain(trace, flow);
+  const InVain vain = *asked_in_vain(trace, flow, resends_of_exhausted(trace));
   Told told{"", identity(trace, flow)};
   const ResendSeries& series = vain.series;
   told.text = fmt::format("{} gave up: ", name_of(trace, flow));
@@ -84,7 +84,7 @@ Told tell(const TraceView& trace, const Case& one) {
 void judge(const TraceView& trace, Findings& out) {
   std::vector<Case> cases;
   trace.each_flow([&](const auto& flow) {
-    const auto vain = asked_in_vain(trace, flow);
+    const auto vain = asked_in_vain(trace, flow, resends_of_exhausted(trace));
     if (!vain || !vain->gave_up) return;
     Case one{flow.id, Severity::error, static_cast<double>(vain->silence), vain->series.seen};
     if (one.seen.count == 0) one.seen.add(flow.last_frame, flow.last_time);

@@ -172,6 +172,19 @@ class Program(unittest.TestCase):
                       "cause nak_sequence", "place downstream", "half-flow 1: 10.1.0.1 -> 10.1.0.2 QP 0x51"):
             self.assertIn(words, shown)
 
+    def test_queries_of_the_readme_answer(self):
+        if not shutil.which("sqlite3"):
+            self.skipTest("no sqlite3")
+        run("analyze", os.path.join(SAMPLES, "loss_write_vlan.pcap"), "-o", self.path("data.sqlite"))
+        with open(os.path.join(HERE, "..", "..", "README.md"), encoding="utf-8") as readme:
+            queries = [line.strip() for line in readme if line.startswith("sqlite3 data.sqlite ")]
+        self.assertGreaterEqual(len(queries), 3)
+        for query in queries:
+            done = subprocess.run(["sh", "-c", query], cwd=self.folder, capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), query)
+            self.assertTrue(done.stdout, query)
+
     def test_database_answers_the_sqlite_shell(self):
         if not shutil.which("sqlite3"):
             self.skipTest("no sqlite3")

@@ -10,11 +10,11 @@ constexpr u64 kOtherMac = 0x02'00'00'00'77'77;
 
 // A host that asks three times and hears nothing; whether others are answered, and whether it was
 // before.
-Report unanswered(bool others_are, bool was_answered, bool is_at_last = false) {
+Report unanswered(bool others_are, bool was_answered, bool is_at_last = false, u32 tries = 4) {
   Frames frames;
   const Ends ends, others{.a = "10.0.0.7", .b = "10.0.0.8"};
   if (was_answered) frames.add(ends.send(4), 0ms).add(ends.ack(4), 1ms);
-  for (u32 i = 0; i < 4; i++) frames.add(ends.send(5), 10ms + i * 67ms);
+  for (u32 i = 0; i < tries; i++) frames.add(ends.send(5), 10ms + i * 67ms);
   if (is_at_last) frames.add(ends.ack(5), 212ms);
   if (others_are)
     for (u32 i = 0; i < 10; i++)
@@ -161,6 +161,16 @@ Pairs path_pairs() {
        .first_frame = 25,
        .evidence = {{"psn", "12363693"}, {"tries", "5"}},
        .others = {"retry.exhausted", "loss.retransmission"},
+       .others_without = {"loss.retransmission"}},
+      {.id = "path.one_way",
+       .has = [] { return unanswered(true, false, false, 3); },
+       .has_not = [] { return unanswered(true, false, false, 2); },  // may be an accident
+       .severity = "error",
+       .scope = "half_flow 3",
+       .count = 2,
+       .first_frame = 6,
+       .evidence = {{"tries", "3"}},
+       .others = {"loss.retransmission"},
        .others_without = {"loss.retransmission"}},
       {.id = "path.responses_stopped",
        .has = [] { return lab("f_peer_exit.a.pcap"); },
