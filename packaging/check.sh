@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fuzz_seconds=120  # shared by all fuzz targets
+fuzz_seconds=60  # shared by all fuzz targets
 jobs=$(nproc)
 
 step() { printf '\n== %s (%d s so far)\n' "$1" "$SECONDS"; }
