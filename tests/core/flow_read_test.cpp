@@ -125,6 +125,24 @@ TEST(FlowRead, IsAskedAgainFromTheMiddleWhenAResponseIsMissing) {
   EXPECT_EQ(responses.gaps()->reordered, 0u);
 }
 
+// Over IPv6, without identifications, a repeat within microseconds looks like a second capture; but
+// the sender had a reason.
+TEST(FlowRead, IsNoDuplicateCaptureWhenItsFirstResponseIsMissing) {
+  const Followed seen = Script(Ids::ipv6)
+                            .message(0, 3)
+                            .ack(2)
+                            .read(3, 8 * 1024)
+                            .lose_response_before_tap(3)
+                            .read_response(4, 10)
+                            .read_again(3)
+                            .read_response(3, 10)
+                            .send(11)
+                            .ack(11)
+                            .follow();
+  EXPECT_EQ(seen.recoveries(), "3 implied_nak response 1");
+  EXPECT_EQ(seen.counts().duplicate_captures, 0u);
+}
+
 TEST(FlowRead, IsAskedAgainFromTheMiddleForWhatWasLostBehindTheTap) {
   const Followed seen = Script()
                             .message(0, 3)

@@ -304,7 +304,10 @@ class RequestStream {
     const Psn psn(packet.psn);
     Recovery& recovery = trouble();
     Arrival arrival{.stream = StreamKind::request};
-    const bool asked_for = recovery.sequence_nak.valid || recovery.rnr_nak.valid;
+    const NakMemory& gap = recovery.response_gap;
+    const bool read_again = context.answered_alone && gap.valid && distance(psn, gap.psn) >= 0 &&
+                            distance(gap.psn, psn + width) > 0;
+    const bool asked_for = recovery.sequence_nak.valid || recovery.rnr_nak.valid || read_again;
     const u64 reaction = asked_for || rewinds(psn) ? 0 : std::max<u64>(context.rtt, 50'000);
     if (context.before && is_capture_of(*context.before, packet, ids_differ(), reaction)) {
       packets_--;

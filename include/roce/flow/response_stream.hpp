@@ -27,6 +27,7 @@ struct ResponseGaps {
   u32 gaps = 0;
   u32 reordered = 0;
   u64 missing_psns = 0;
+  Psn latest;  // first PSN of the latest gap
 };
 
 class ResponseStream {
@@ -38,6 +39,7 @@ class ResponseStream {
                   bool asked_again) {
     Arrival arrival{.stream = StreamKind::response};
     const Psn psn(packet.psn);
+    if (!started_ && reads) expect_first_of(*reads);
     if (started_) {
       const i32 ahead = distance(next_, psn);
       if (ahead < 0) {
@@ -83,6 +85,15 @@ class ResponseStream {
     arrival.repeated_response = true;
   }
 
+  // A READ that was asked at the tap shall be answered there from its beginning on.
+  void expect_first_of(Messages& reads) {
+    for (u32 i = 0; i < reads.size() && !started_; i++) {
+      if (reads[i].verb != Verb::read && reads[i].verb != Verb::atomic) continue;
+      started_ = true;
+      next_ = reads[i].first;
+    }
+  }
+
   u32 note_missing(Psn psn, Messages* reads) {
     u32 missing = 0;
     if (reads) {
@@ -91,10 +102,15 @@ class ResponseStream {
         if (message.verb != Verb::read && message.verb != Verb::atomic) continue;
         const i32 begin = std::max(distance(next_, message.first), 0);
         const i32 end = std::min(distance(next_, message.end), distance(next_, psn));
-        if (begin < end) missing += add_hole(next_ + static_cast<u32>(begin), end - begin);
+        if (begin >= end) continue;
+        const Psn first = next_ + static_cast<u32>(begin);
+        const bool latest = missing == 0;
+        missing += add_hole(first, end - begin);
+        if (latest) gaps_->latest = first;
       }
     } else if (in_read_) {
       missing = add_hole(next_, distance(next_, psn));
+      gaps_->latest = next_;
     }
     if (missing > 0) {
       gaps_->gaps++;

@@ -507,7 +507,6 @@ class Tracker {
   void observe_data_response(HalfFlow& flow, HalfFlow* asker, const Observation& packet,
                              OpcodeTraits traits, Arrival& arrival) {
     const Psn psn(packet.psn);
-    const Psn expected = flow.responses.next();
     if (traits.is(kReadResponse)) flow.responses.counts().read_responses++;
     if (traits.is(kAtomicResponse)) flow.rare().atomic_acks++;
     bool asked_again = false;
@@ -521,7 +520,8 @@ class Tracker {
     arrival.missing = seen.missing;
     arrival.repeated_response = seen.repeated_response;
     if (!asker) return;
-    if (seen.missing > 0) asker->requests.response_gap(expected, packet.time, packet.frame);
+    if (seen.missing > 0)
+      asker->requests.response_gap(flow.responses.gaps()->latest, packet.time, packet.frame);
     answer(*asker, packet, traits, arrival);
   }
 
