@@ -88,7 +88,7 @@ RequestSummary requests_of(const HalfFlow& flow) {
   row.duplicate_captures = trouble.duplicate_captures;
   row.stale = trouble.stale;
   row.capture_missed_psns = trouble.capture_missed_psns;
-  if (flow.requests.acknowledged_any()) row.most_outstanding_psns = flow.most_outstanding;
+  if (flow.requests.acknowledged_any()) row.most_outstanding_psns = flow.requests.most_outstanding;
   if (flow.verbs[static_cast<std::size_t>(Verb::read)] > 0)
     row.most_outstanding_reads = flow.most_reads_outstanding;
   const RareState* rare = flow.rare_state.get();

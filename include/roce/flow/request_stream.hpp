@@ -38,16 +38,24 @@ struct RequestContext {
 
 class RequestStream {
  public:
-  /// Takes one request packet that occupies `width` PSNs (at least 1).
+  /// Whether a packet with `psn` is simply the next one; then take() takes it.
+  bool expects(Psn psn) const { return (psn == next_) & started_ & !busy_; }
+
+  /// Takes a packet that the stream expects(), and that occupies `width` PSNs (at least 1).
+  void take(const Observation& packet, u32 width) {
+    note_ip_id(packet);
+    const Psn end = next_ + width;
+    if (responder_next_ == next_) responder_next_ = end;
+    next_ = end;
+    packets_++;
+    stale_in_a_row_ = 0;
+  }
+
+  /// Takes any request packet.
   Arrival observe(const Observation& packet, u32 width, const RequestContext& context,
                   Settlements& out) {
-    const Psn psn(packet.psn);
-    if (psn == next_ && started_ && !busy_) [[likely]] {
-      note_ip_id(packet);
-      next_ = psn + width;
-      if (responder_next_ == psn) responder_next_ = next_;
-      packets_++;
-      stale_in_a_row_ = 0;
+    if (expects(Psn(packet.psn))) {
+      take(packet, width);
       return {.packet_class = PacketClass::in_order, .stream = StreamKind::request};
     }
     follow_up();
@@ -70,7 +78,26 @@ class RequestStream {
     move_una(psn + 1, time);
     answers_ = static_cast<u8>(std::min(answers_ + 1, 2));
     answer_before_ = std::exchange(last_answer_, psn);
-    if (!open_) return;
+    if (open_) [[unlikely]]
+      settle_answered(psn, flow, out);
+  }
+
+  /// Notes a time from a request to its response, nanoseconds.
+  void note_rtt(u64 rtt) {
+    const u32 short_rtt = static_cast<u32>(std::clamp<u64>(rtt, 1, 0xffff'ffff));
+    if (shortest_rtt == 0 || short_rtt < shortest_rtt) shortest_rtt = short_rtt;
+  }
+
+  /// Notes how many PSNs are on their way.
+  void note_outstanding() {
+    if (!acked_) return;
+    const i32 outstanding = distance(una_, next_);
+    if (outstanding > static_cast<i32>(most_outstanding))
+      most_outstanding = static_cast<u32>(outstanding);
+  }
+
+ private:
+  [[gnu::noinline]] void settle_answered(Psn psn, u32 flow, Settlements& out) {
     for_open_episodes(flow, out, [&](Episode& episode) {
       if (distance(episode.restart, psn) < 0) return;
       // An answer to what has not been sent again yet cannot be due to the resend. Nor is it when
@@ -83,6 +110,7 @@ class RequestStream {
     });
   }
 
+ public:
   /// The responder expects `psn` next, and misses it.
   void sequence_nak(Psn psn, u64 time, u64 frame, u32 flow, Settlements& out) {
     if (!started_) return;
@@ -218,10 +246,8 @@ class RequestStream {
   void note_ip_id(const Observation& packet) {
     const u16 step = static_cast<u16>(packet.ip_id - last_ip_id_);
     last_ip_id_ = packet.ip_id;
-    if (packet.has(kHasIpId) && step != 0 && step < 1024)
-      id_steps_ = static_cast<u8>(std::min(id_steps_ + 1, 64));
-    else
-      id_steps_ /= 2;
+    const bool follows = packet.has(kHasIpId) && step - 1u < 1023u;
+    id_steps_ = static_cast<u8>(follows ? std::min(id_steps_ + 1, 64) : id_steps_ / 2);
   }
 
   Arrival observe_unexpected(const Observation& packet, u32 width, const RequestContext& context,
@@ -710,7 +736,10 @@ class RequestStream {
     if (acked_ && distance(una_, una) <= 0) return;
     una_ = una;
     acked_ = true;
-    if (!recovery_ || recovery_->holes.empty()) return;
+    if (busy_ && !recovery_->holes.empty()) [[unlikely]]
+      close_holes(una, time);
+  }
+  [[gnu::noinline]] void close_holes(Psn una, u64 time) {
     // The responder has what the tap never saw: the capture missed it.
     recovery_->holes.erase_if([&](const Hole& hole) {
       if (distance(hole.end(), una) < 0) return false;
@@ -732,6 +761,7 @@ class RequestStream {
 
  public:
   u16 path_mtu = 0;      // bytes; 0 unknown
+  u32 most_outstanding = 0;  // PSNs
   u32 shortest_rtt = 0;  // request to response, nanoseconds, at most 4.29 s; 0 unknown
   Psn dirty_until;       // PSNs before it were sent twice: no latency samples
   bool dirty = false;
@@ -741,11 +771,12 @@ class RequestStream {
   bool open_ = false;  // an episode waits for its place
   u8 answers_ = 0;     // since the last restart, up to 2
   Psn last_answer_, answer_before_;
+  Psn responder_next_;  // what a responder at the tap that takes packets in order only expects
   std::unique_ptr<Recovery> recovery_;
   u32 packets_ = 0;
   u32 messages_ = 0;
-  Psn responder_next_;  // what a responder at the tap that takes packets in order only expects
   static constexpr u8 kStaleSequence = 8;
 };
+static_assert(sizeof(RequestStream) == 64);
 
 }  // namespace roce::flow

@@ -31,21 +31,32 @@ class BinClock {
 
   /// Takes the time of a packet. The first one starts the clock.
   void advance(u64 time) {
-    if (!started_) {
-      started_ = true;
-      start_ = time;
-    }
-    while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
+    if (!is_now(time)) [[unlikely]]
+      turn(time);
   }
   u32 bin(u64 time) const {
     return time > start_ ? static_cast<u32>((time - start_) >> shift_) : 0;
   }
+  /// Whether `time` lies in the bin of the time that advance() was given last.
+  bool is_now(u64 time) const { return time - begin_ < length_; }
   unsigned shift() const { return shift_; }
   u64 width() const { return u64{1} << shift_; }
   u64 start() const { return start_; }
 
  private:
+  [[gnu::noinline]] void turn(u64 time) {
+    if (!started_) {
+      started_ = true;
+      start_ = time;
+    }
+    while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
+    begin_ = start_ + (u64{bin(time)} << shift_);
+    length_ = width();
+  }
+
   u64 start_ = 0;
+  u64 begin_ = 0;   // of the bin that the latest time lies in,
+  u64 length_ = 0;  // and its width; 0 before the first
   unsigned shift_ = 20;  // 1.05 ms
   bool started_ = false;
 };

@@ -32,7 +32,7 @@ class Tracker {
   void observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {
     for (std::size_t begin = 0; begin < packets.size(); begin += kBatch) {
       const std::size_t count = std::min(kBatch, packets.size() - begin);
-      observe_batch(packets.subspan(begin, count), arrivals.subspan(begin, count));
+      observe_batch(&packets[begin], &arrivals[begin], count);
     }
   }
 
@@ -85,63 +85,75 @@ class Tracker {
 
   // --- batches: memory first, then work
 
-  void observe_batch(std::span<const Observation> packets, std::span<Arrival> arrivals) {
+  void observe_batch(const Observation* packets, Arrival* arrivals, std::size_t count) {
     std::array<u64, kBatch> hashes;
     std::array<u32, kBatch> ids;
-    for (std::size_t i = 0; i < packets.size(); i++) {
+    std::array<HalfFlow*, kBatch> flows;
+    for (std::size_t i = 0; i < count; i++) {
       hashes[i] = hash(HalfFlowKey::of(packets[i]));
       __builtin_prefetch(flows_.slot_address(hashes[i]));
     }
-    for (std::size_t i = 0; i < packets.size(); i++) {
+    for (std::size_t i = 0; i < count; i++) {
       ids[i] = flows_.probe(hashes[i]);
-      if (ids[i] != 0) prefetch(flows_.at(ids[i]), kTraits[packets[i].opcode].is(kResponse));
+      flows[i] = ids[i] != 0 ? &flows_.at(ids[i]) : nullptr;
+      if (flows[i]) prefetch(*flows[i], packets[i]);
     }
-    for (std::size_t i = 0; i < packets.size(); i++) {
-      if (ids[i] == 0) continue;
-      const HalfFlow& flow = flows_.at(ids[i]);
-      if (kTraits[packets[i].opcode].is(kResponse) && flow.partner != 0) {
-        const HalfFlow& asker = flows_.at(flow.partner);
-        __builtin_prefetch(&asker.requests, 1);
-        __builtin_prefetch(&asker.current, 1);
-      }
-    }
-    for (std::size_t i = 0; i < packets.size(); i++) {
-      if (ids[i] == 0) continue;
-      const HalfFlow& flow = flows_.at(ids[i]);
-      if (kTraits[packets[i].opcode].is(kResponse) && flow.partner != 0) {
-        if (const Message* front = flows_.at(flow.partner).waiting.front_address()) {
-          __builtin_prefetch(front, 1);
-          __builtin_prefetch(front + 1, 1);
+    fetch_asked(packets, flows, count);
+    for (std::size_t i = 0; i < count; i++) {
+      const Observation& packet = packets[i];
+      arrivals[i] = {};
+      HalfFlow* flow = flows[i];
+      if (!flow || flow->key != HalfFlowKey::of(packet)) [[unlikely]] {
+        flow = find_or_add(packet, hashes[i]);
+        if (!flow) {
+          untracked_packets_++;
+          continue;
         }
+        ids[i] = flow->id;
       }
-    }
-    for (std::size_t i = 0; i < packets.size(); i++) {
-      const HalfFlowKey key = HalfFlowKey::of(packets[i]);
-      u32 id = ids[i];
-      if (id == 0 || flows_.at(id).key != key) id = find_or_add(key, hashes[i], packets[i]);
-      if (id == 0) {
-        untracked_packets_++;
-        arrivals[i] = {};
-        continue;
-      }
-      arrivals[i] = observe_one(flows_.at(id), packets[i]);
-      arrivals[i].flow = id;
+      arrivals[i].flow = ids[i];
+      observe_one(*flow, packet, arrivals[i]);
     }
   }
 
-  static void prefetch(const HalfFlow& flow, bool response) {
+  // What a response needs of the half-flow that it answers.
+  void fetch_asked(const Observation* packets, const std::array<HalfFlow*, kBatch>& flows,
+                   std::size_t count) {
+    std::array<const HalfFlow*, kBatch> askers;
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; i++) {
+      if (!flows[i] || !kTraits[packets[i].opcode].is(kResponse) || flows[i]->partner == 0)
+        continue;
+      const HalfFlow& asker = flows_.at(flows[i]->partner);
+      __builtin_prefetch(&asker.requests, 1);
+      __builtin_prefetch(&asker.current, 1);
+      __builtin_prefetch(&connections_[flows[i]->connection - 1], 1);
+      askers[found++] = &asker;
+    }
+    for (std::size_t i = 0; i < found; i++) {
+      if (const Message* front = askers[i]->waiting.front_address()) {
+        __builtin_prefetch(front, 1);
+        __builtin_prefetch(front + 1, 1);
+      }
+    }
+  }
+
+  static void prefetch(const HalfFlow& flow, const Observation& packet) {
+    const OpcodeTraits traits = kTraits[packet.opcode];
     __builtin_prefetch(&flow.key, 1);
-    if (response) {
+    if (traits.is(kResponse)) {
       __builtin_prefetch(&flow.responses, 1);
     } else {
       __builtin_prefetch(&flow.requests, 1);
       __builtin_prefetch(&flow.current, 1);
     }
+    if (traits.is(kStarts) || packet.has(kIcrcGood)) __builtin_prefetch(&flow.verbs, 1);
   }
 
-  u32 find_or_add(const HalfFlowKey& key, u64 hash, const Observation& packet) {
-    const u32 found = flows_.find(key, hash);
-    if (found != 0 || flows_.size() >= max_flows_) return found;
+  [[gnu::noinline]] HalfFlow* find_or_add(const Observation& packet, u64 hash) {
+    const HalfFlowKey key = HalfFlowKey::of(packet);
+    if (const u32 found = flows_.find(key, hash)) return &flows_.at(found);
+    if (flows_.size() >= max_flows_) return nullptr;
     HalfFlow& flow = flows_.add(key, hash);
     flow.service = static_cast<u8>(service_of(packet.opcode));
     flow.first_time = packet.time;
@@ -149,43 +161,50 @@ class Tracker {
     flow.last_time = packet.time;
     flow.marking = Marking::of(packet, {});
     if (!expected_pairs_.empty()) join_expected(key);
-    return flow.id;
+    return &flow;
   }
 
   HalfFlow* partner_of(const HalfFlow& flow) {
     return flow.partner != 0 ? &flows_.at(flow.partner) : nullptr;
   }
-  void sample(const HalfFlow& flow, Times which, u64 value) {
-    samples_.add(flow.connection, which, value, connections_);
+  void sample(u32 connection, Times which, u64 value) {
+    samples_.add(connection, which, value, connections_);
   }
 
-  Arrival observe_one(HalfFlow& flow, const Observation& packet) {
+  void observe_one(HalfFlow& flow, const Observation& packet, Arrival& arrival) {
     const u64 last_time = flow.last_time;
     account(flow, packet);
-    if (packet.has(kUndecoded)) return {};
+    if (packet.has(kUndecoded)) [[unlikely]]
+      return;
     const OpcodeTraits traits = kTraits[packet.opcode];
-    if (traits.is(kCnp)) return observe_cnp(flow, packet);
+    if (traits.is(kRequest)) {
+      if (!traits.is(kSequenced) || packet.dest_qp <= 1) [[unlikely]] {
+        note_service(flow, packet);
+        flow.requests.count_unsequenced(packet, traits.is(kEnds));
+        arrival.stream = StreamKind::request;
+        return;
+      }
+      observe_request(flow, packet, traits, last_time, arrival);
+    } else if (traits.is(kResponse)) {
+      observe_response(flow, packet, traits, last_time, arrival);
+    } else if (traits.is(kCnp)) {
+      observe_cnp(flow, packet, arrival);
+    }
+  }
+
+  // A CNP does not tell the service of the QP that it goes to.
+  static void note_service(HalfFlow& flow, const Observation& packet) {
     if (flow.service == static_cast<u8>(Service::cnp))
       flow.service = static_cast<u8>(service_of(packet.opcode));
-    if (traits.is(kResponse)) return observe_response(flow, packet, traits, last_time);
-    if (!traits.is(kRequest)) return {};
-    if (!traits.is(kSequenced) || packet.dest_qp <= 1) {
-      flow.requests.count_unsequenced(packet, traits.is(kEnds));
-      return {.stream = StreamKind::request};
-    }
-    return observe_request(flow, packet, traits, last_time);
   }
 
   void account(HalfFlow& flow, const Observation& packet) {
     clock_.advance(packet.time);
-    if (clock_.bin(packet.time) != clock_.bin(flow.last_time) && flow.packets_low >= kBinned)
-      flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
-    const Marking marking = Marking::of(packet, flow.marking);
-    if (marking != flow.marking) {
-      flow.flush_marking();
-      flow.marking = marking;
-    }
-    if (++flow.packets_low == 0) {
+    if (!clock_.is_now(flow.last_time)) [[unlikely]]
+      note_bin(flow, packet.time);
+    if (!flow.marking.matches(packet)) [[unlikely]]
+      note_marking(flow, packet);
+    if (++flow.packets_low == 0) [[unlikely]] {
       flow.marking_since = 0;
       flow.rare().packets_high += u64{1} << 32;
     }
@@ -193,13 +212,27 @@ class Tracker {
     flow.payload_bytes += packet.payload_size;
     flow.last_time = std::max(flow.last_time, packet.time);
     flow.last_frame = packet.frame;
-    if (packet.ecn() == 3) {
-      flow.last_ce_time = packet.time;
-      flow.ces_since_cnp++;
-      flow.ce_marked++;
-    }
     if (packet.has(kIcrcGood)) flow.icrc_good++;
-    if (packet.has(kIcrcBad)) flow.rare().icrc_bad++;
+    if (packet.has(kIcrcBad)) [[unlikely]]
+      flow.rare().icrc_bad++;
+  }
+
+  [[gnu::noinline]] void note_bin(HalfFlow& flow, u64 time) {
+    const u32 last = clock_.bin(flow.last_time);
+    if (clock_.bin(time) != last && flow.packets_low >= kBinned)
+      flow.bins.note(last, totals(flow), clock_.shift());
+  }
+
+  [[gnu::noinline]] static void note_marking(HalfFlow& flow, const Observation& packet) {
+    const Marking marking = Marking::of(packet, flow.marking);
+    if (marking != flow.marking) {
+      flow.flush_marking();
+      flow.marking = marking;
+    }
+    if (packet.ecn() != 3) return;
+    flow.last_ce_time = packet.time;
+    flow.ces_since_cnp++;
+    flow.ce_marked++;
   }
 
   static BinTotals totals(const HalfFlow& flow) {
@@ -217,7 +250,8 @@ class Tracker {
 
   // --- CNPs
 
-  Arrival observe_cnp(HalfFlow& flow, const Observation& packet) {
+  [[gnu::noinline]] void observe_cnp(HalfFlow& flow, const Observation& packet, Arrival& arrival) {
+    arrival.stream = StreamKind::cnp;
     CnpState& cnp = flow.rare().cnp;
     if (cnp.packets == 0) cnp.first_time = packet.time;
     const u64 interval = packet.time - std::min(cnp.last_time, packet.time);
@@ -225,14 +259,13 @@ class Tracker {
     cnp_scopes_.note(packet);
     if (HalfFlow* sender = partner_of(flow)) {
       if (sender->ces_since_cnp > 0 && packet.time >= sender->last_ce_time) {
-        sample(flow, Times::ce_to_cnp, packet.time - sender->last_ce_time);
+        sample(flow.connection, Times::ce_to_cnp, packet.time - sender->last_ce_time);
       }
       if (sender->ce_marked == 0) cnp.without_ce++;
       cnp.ces += std::exchange(sender->ces_since_cnp, 0u);
       note_rate(cnp, sender->payload_bytes, interval);
     }
     cnp.last_time = packet.time;
-    return {.stream = StreamKind::cnp};
   }
 
   // Whether the sender's data rate since the CNP before is lower than it was up to then.
@@ -251,40 +284,69 @@ class Tracker {
 
   // --- requests
 
-  Arrival observe_request(HalfFlow& flow, const Observation& packet, OpcodeTraits traits,
-                          u64 last_time) {
+  void observe_request(HalfFlow& flow, const Observation& packet, OpcodeTraits traits,
+                       u64 last_time, Arrival& arrival) {
     const Psn psn(packet.psn);
-    HalfFlow* partner = partner_of(flow);
-    if (!partner) note_unpaired(flow, packet);
-    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu)
+    if (flow.partner == 0) [[unlikely]]
+      note_unpaired(flow, packet);
+    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu) [[unlikely]]
       learn_mtu(flow, packet);
-    if (flow.open_read_length != 0) close_open_read(flow, psn);
-
+    if (flow.read_open) [[unlikely]]
+      close_open_read(flow, psn);
     const u32 width = traits.is(kReadRequest) ? read_width(flow, packet) : 1;
-    RequestContext context{.flow = flow.id, .repairs = traits.is(kRepairs)};
-    if (psn != flow.requests.next()) look_around(flow, partner, packet, traits, last_time, context);
-    if (partner && packet.time - std::min(last_time, packet.time) >= kStall)
-      note_stall(flow, flow, *partner, packet.time, last_time, &Stalls::ended_by_request);
 
-    const Arrival arrival = flow.requests.observe(packet, width, context, settlements_);
-    if (arrival.packet_class == PacketClass::duplicate_capture ||
-        arrival.packet_class == PacketClass::stale)
-      return arrival;
-    // Where nearly all ICRCs are right, a wrong one means a damaged packet.
-    if (packet.has(kIcrcBad) && flow.icrc_good > 8 * flow.rare().icrc_bad)
-      flow.requests.damaged(psn);
+    if (flow.requests.expects(psn)) [[likely]] {
+      if (packet.time - std::min(last_time, packet.time) >= kStall) [[unlikely]]
+        note_request_stall(flow, packet.time, last_time);
+      flow.requests.take(packet, width);
+      arrival.packet_class = PacketClass::in_order;
+      arrival.stream = StreamKind::request;
+    } else if (!observe_unexpected(flow, packet, traits, width, last_time, arrival)) {
+      return;
+    }
+    if (packet.has(kIcrcBad)) [[unlikely]]
+      note_damaged(flow, psn);
     history_.remember(packet, flow.last_past);
-    note_message(flow, packet, traits, width, arrival);
-    if (traits.is(kReadRequest) && flow.requests.path_mtu == 0) {
+    if (arrival.packet_class == PacketClass::in_order || prepare_message(flow, psn, arrival))
+        [[likely]]
+      note_message(flow, packet, traits, width, arrival);
+    if (traits.is(kReadRequest) && flow.requests.path_mtu == 0) [[unlikely]] {
       flow.open_read = psn;
       flow.open_read_length = packet.dma_length;
+      flow.read_open = packet.dma_length != 0;
     }
-    if (arrival.episode != 0) note_restart(flow);
-    return arrival;
+    if (arrival.episode != 0) [[unlikely]]
+      note_restart(flow);
+  }
+
+  // False: no more is to be learnt from the packet.
+  [[gnu::noinline]] bool observe_unexpected(HalfFlow& flow, const Observation& packet,
+                                            OpcodeTraits traits, u32 width, u64 last_time,
+                                            Arrival& arrival) {
+    note_service(flow, packet);
+    RequestContext context{.flow = flow.id, .repairs = traits.is(kRepairs)};
+    if (Psn(packet.psn) != flow.requests.next())
+      look_around(flow, partner_of(flow), packet, traits, last_time, context);
+    if (packet.time - std::min(last_time, packet.time) >= kStall)
+      note_request_stall(flow, packet.time, last_time);
+    arrival = flow.requests.observe(packet, width, context, settlements_);
+    arrival.flow = flow.id;
+    return arrival.packet_class != PacketClass::duplicate_capture &&
+           arrival.packet_class != PacketClass::stale;
+  }
+
+  void note_request_stall(HalfFlow& flow, u64 time, u64 last_time) {
+    if (const HalfFlow* partner = partner_of(flow))
+      note_stall(flow, flow, *partner, time, last_time, &Stalls::ended_by_request);
+  }
+
+  // Where nearly all ICRCs are right, a wrong one means a damaged packet.
+  [[gnu::noinline]] static void note_damaged(HalfFlow& flow, Psn psn) {
+    if (flow.icrc_good > 8 * flow.rare().icrc_bad) flow.requests.damaged(psn);
   }
 
   // What is needed to judge a packet that was not expected.
-  void look_around(const HalfFlow& flow, HalfFlow* partner, const Observation& packet,
+  void look_around(HalfFlow& flow, HalfFlow* partner, const Observation& packet,
                    OpcodeTraits traits, u64 last_time, RequestContext& context) {
     context.before = history_.find(flow.last_past, [&](const PastPacket& past) {
       return past.psn() == packet.psn && kTraits[past.opcode()].is(kRequest);
@@ -292,7 +354,7 @@ class Tracker {
     context.last_event = last_time;
     context.answered_alone = traits.is(kReadRequest) || traits.verb == Verb::atomic;
     if (traits.is(kReadRequest)) {
-      const Message* message = const_cast<HalfFlow&>(flow).waiting.find(Psn(packet.psn));
+      const Message* message = flow.waiting.find(Psn(packet.psn));
       // A PSN that went by, though no request began with it, lies inside a READ.
       context.inside_old_read =
           message ? message->verb == Verb::read && message->first != Psn(packet.psn)
@@ -309,53 +371,55 @@ class Tracker {
     context.answer_time = answer ? answer->time : 0;
   }
 
-  void note_restart(HalfFlow& flow) {
+  [[gnu::noinline]] void note_restart(HalfFlow& flow) {
     const SettledEpisode* episode = flow.requests.just_restarted();
     if (!episode || flow.connection == 0) return;
     if (episode->rnr_timer == 0) {
       if (episode->cause == Cause::nak_sequence)
-        sample(flow, Times::nak_reaction, episode->reaction);
+        sample(flow.connection, Times::nak_reaction, episode->reaction);
       return;
     }
-    sample(flow, Times::rnr_wait, episode->reaction);
+    sample(flow.connection, Times::rnr_wait, episode->reaction);
     flow.rare().rnr_wait += episode->reaction;
     if (episode->reaction < episode->rnr_timer) flow.rare().rnr_early++;
+  }
+
+  // Whether a packet that was not in order is part of a message that goes on or begins.
+  [[gnu::noinline]] static bool prepare_message(HalfFlow& flow, Psn psn, const Arrival& arrival) {
+    if (arrival.packet_class == PacketClass::retransmission) {
+      flow.requests.dirty = true;
+      flow.requests.dirty_until = flow.requests.next();
+      if (Message* message = message_with(flow, psn)) message->sent_twice = true;
+      return false;
+    }
+    if (arrival.packet_class == PacketClass::reordered) return false;
+    if (arrival.packet_class == PacketClass::first) {
+      flow.waiting.clear();
+      flow.sending = false;
+    }
+    return true;
   }
 
   void note_message(HalfFlow& flow, const Observation& packet, OpcodeTraits traits, u32 width,
                     const Arrival& arrival) {
     const Psn psn(packet.psn);
-    if (arrival.packet_class == PacketClass::retransmission) {
-      flow.requests.dirty = true;
-      flow.requests.dirty_until = flow.requests.next();
-      if (Message* message = message_with(flow, psn)) message->sent_twice = true;
-      return;
-    }
-    if (arrival.packet_class == PacketClass::reordered) return;
-    if (arrival.packet_class == PacketClass::first) {
-      flow.waiting.clear();
-      flow.sending = false;
-    }
-    if (traits.is(kEnds)) flow.requests.count_message();
-    if (traits.is(kStarts)) flow.verbs[static_cast<std::size_t>(traits.verb)]++;
     Message& message = flow.current;
     if (flow.sending && !traits.is(kStarts)) {
-      if (message.end != psn && !traits.is(kRepairs)) flow.rare().uc_messages_lost++;
+      if (message.end != psn && !traits.is(kRepairs)) [[unlikely]]
+        flow.rare().uc_messages_lost++;
       if (!message.sized) message.bytes += packet.payload_size;
     } else {
-      if (!traits.is(kRepairs) && (flow.sending || !traits.is(kStarts)) && arrival.missing > 0)
-        flow.rare().uc_messages_lost++;
-      if (flow.sending) flow.waiting.push(message);  // its end was not seen
-      if (!traits.is(kStarts) && arrival.packet_class == PacketClass::in_order)
-        flow.rare().breaches.note(&Breaches::headless, packet.frame);
+      if (flow.sending || !traits.is(kStarts)) [[unlikely]]
+        note_broken_message(flow, packet, traits, arrival);
+      if (traits.is(kStarts)) flow.verbs[static_cast<std::size_t>(traits.verb)]++;
       const bool sized = packet.has(kHasDmaLength);
-      message = {.first = psn,
-                 .end = psn,
-                 .start_time = packet.time,
-                 .bytes = sized ? packet.dma_length : packet.payload_size,
-                 .verb = traits.verb,
-                 .sized = sized,
-                 .started = traits.is(kStarts)};
+      message.first = psn;
+      message.start_time = packet.time;
+      message.bytes = sized ? packet.dma_length : packet.payload_size;
+      message.verb = traits.verb;
+      message.sized = sized;
+      message.started = traits.is(kStarts);
+      message.sent_twice = message.answering = false;
       if (traits.is(kReadRequest))
         flow.most_reads_outstanding =
             std::max(flow.most_reads_outstanding, ++flow.reads_outstanding);
@@ -364,13 +428,21 @@ class Tracker {
     message.last_time = packet.time;
     message.last_frame = packet.frame;
     message.whole = traits.is(kEnds);
-    flow.sending = !message.whole;
-    if (message.whole && traits.is(kRepairs)) flow.waiting.push(message);
-    if (flow.requests.acknowledged_any()) {
-      const i32 outstanding = distance(flow.requests.una(), flow.requests.next());
-      if (outstanding > static_cast<i32>(flow.most_outstanding))
-        flow.most_outstanding = static_cast<u32>(outstanding);
+    flow.sending = !traits.is(kEnds);
+    if (traits.is(kEnds)) {
+      flow.requests.count_message();
+      if (traits.is(kRepairs)) flow.waiting.push(message);
     }
+    flow.requests.note_outstanding();
+  }
+
+  // A message whose end was not seen is followed by another, or one begins without its beginning.
+  [[gnu::noinline]] static void note_broken_message(HalfFlow& flow, const Observation& packet,
+                                                    OpcodeTraits traits, const Arrival& arrival) {
+    if (!traits.is(kRepairs) && arrival.missing > 0) flow.rare().uc_messages_lost++;
+    if (flow.sending) flow.waiting.push(flow.current);
+    if (!traits.is(kStarts) && arrival.packet_class == PacketClass::in_order)
+      flow.rare().breaches.note(&Breaches::headless, packet.frame);
   }
 
   static Message* message_with(HalfFlow& flow, Psn psn) {
@@ -379,7 +451,7 @@ class Tracker {
   }
 
   // Nothing of `waiter`'s exchange moved since `last_time`, or since its partner's last packet.
-  static void note_stall(HalfFlow& keeper, const HalfFlow& waiter, const HalfFlow& partner,
+  [[gnu::noinline]] static void note_stall(HalfFlow& keeper, const HalfFlow& waiter, const HalfFlow& partner,
                          u64 time, u64 last_time, u32 Stalls::*ended_by) {
     const u64 since = std::max(last_time, partner.last_time);
     if (waiter.waiting.empty() || time < since + kStall) return;
@@ -394,7 +466,7 @@ class Tracker {
   }
 
   // First and Middle packets carry exactly the path MTU.
-  void learn_mtu(HalfFlow& flow, const Observation& packet) {
+  [[gnu::noinline]] void learn_mtu(HalfFlow& flow, const Observation& packet) {
     const u16 mtu = proven_mtu(packet.payload_size);
     const u16 before = flow.requests.path_mtu;
     Breaches& breaches = flow.rare().breaches;
@@ -416,47 +488,67 @@ class Tracker {
 
   // --- responses
 
-  Arrival observe_response(HalfFlow& flow, const Observation& packet, OpcodeTraits traits,
-                           u64 last_time) {
-    Arrival arrival{.stream = StreamKind::response};
+  void observe_response(HalfFlow& flow, const Observation& packet, OpcodeTraits traits,
+                        u64 last_time, Arrival& arrival) {
+    arrival.stream = StreamKind::response;
     ResponseStream& responses = flow.responses;
     const Psn psn(packet.psn);
-    const bool repeats = responses.any() && distance(responses.last_psn, psn) <= 0;
-    if (repeats && captured_before(flow, packet)) {
-      flow.rare().response_duplicate_captures++;
+    if (!responses.any()) [[unlikely]]
+      note_service(flow, packet);
+    else if (distance(responses.last_psn, psn) <= 0 && !observe_repeat(flow, packet, traits))
+        [[unlikely]] {
       arrival.packet_class = PacketClass::duplicate_capture;
-      return arrival;
+      return;
     }
-    if (repeats && traits.is(kAcknowledge)) note_ack_back(flow, packet);
     history_.remember(packet, flow.last_past);
     responses.counts().packets++;
     responses.last_psn = psn;
-    if (flow.partner == 0) find_partner(flow, packet, traits);
+    if (flow.partner == 0) [[unlikely]]
+      find_partner(flow, packet, traits);
     HalfFlow* asker = partner_of(flow);
-    if (asker) {
-      weigh_pair(flow, *asker, psn);
+    if (asker && !fits(flow, *asker, psn)) [[unlikely]] {
+      contradict(flow, *asker);
       asker = partner_of(flow);
     }
-    if (asker && packet.time - std::min(last_time, packet.time) >= kStall)
+    if (packet.time - std::min(last_time, packet.time) >= kStall && asker) [[unlikely]]
       note_stall(*asker, *asker, *asker, packet.time, last_time, &Stalls::ended_by_response);
-    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu)
+    if (traits.is(kFullSize) && packet.payload_size != flow.requests.path_mtu) [[unlikely]]
       learn_mtu(flow, packet);
 
     if (!traits.is(kAcknowledge)) {
       observe_data_response(flow, asker, packet, traits, arrival);
     } else if (packet.has(kHasAeth)) {
       const Syndrome syndrome(packet.syndrome());
-      if (syndrome.is_ack()) {
+      if (syndrome.is_ack()) [[likely]] {
         responses.counts().acks++;
-        if (asker) answer(*asker, packet, traits, arrival);
-      } else if (syndrome.is_rnr_nak()) {
-        flow.rare().rnr_naks++;
-        if (asker) asker->requests.rnr_nak(psn, packet.time, packet.frame, syndrome.rnr_timer_ns());
-      } else if (syndrome.is_nak()) {
-        observe_nak(flow, asker, packet, syndrome.nak_code());
+        if (asker) answer(flow, *asker, packet, traits, arrival);
+      } else {
+        observe_refusal(flow, asker, packet, syndrome);
       }
     }
-    return arrival;
+  }
+
+  [[gnu::noinline]] void observe_refusal(HalfFlow& flow, HalfFlow* asker, const Observation& packet,
+                                         Syndrome syndrome) {
+    if (syndrome.is_rnr_nak()) {
+      flow.rare().rnr_naks++;
+      if (asker)
+        asker->requests.rnr_nak(Psn(packet.psn), packet.time, packet.frame,
+                                syndrome.rnr_timer_ns());
+    } else if (syndrome.is_nak()) {
+      observe_nak(flow, asker, packet, syndrome.nak_code());
+    }
+  }
+
+  // A response that does not go on from the one before. False: it is that one, captured again.
+  [[gnu::noinline]] bool observe_repeat(HalfFlow& flow, const Observation& packet,
+                                        OpcodeTraits traits) {
+    if (captured_before(flow, packet)) {
+      flow.rare().response_duplicate_captures++;
+      return false;
+    }
+    if (traits.is(kAcknowledge)) note_ack_back(flow, packet);
+    return true;
   }
 
   // Responses are repeated within microseconds when duplicate requests come in, so only an IP
@@ -501,7 +593,7 @@ class Tracker {
       if (next) noticed = next->time;
     }
     if (noticed != 0 && packet.time >= noticed)
-      sample(asker, Times::nak_generation, packet.time - noticed);
+      sample(asker.connection, Times::nak_generation, packet.time - noticed);
   }
 
   void observe_data_response(HalfFlow& flow, HalfFlow* asker, const Observation& packet,
@@ -522,45 +614,41 @@ class Tracker {
     if (!asker) return;
     if (seen.missing > 0)
       asker->requests.response_gap(flow.responses.gaps()->latest, packet.time, packet.frame);
-    answer(*asker, packet, traits, arrival);
+    answer(flow, *asker, packet, traits, arrival);
   }
 
   // `packet` answers requests of `asker` up to its PSN: times them (Karn's rule), and lets them go.
-  void answer(HalfFlow& asker, const Observation& packet, OpcodeTraits traits, Arrival& arrival) {
+  void answer(const HalfFlow& flow, HalfFlow& asker, const Observation& packet,
+              OpcodeTraits traits, Arrival& arrival) {
     const Psn psn(packet.psn);
+    const u32 connection = flow.connection;
     RequestStream& requests = asker.requests;
     const bool news = !requests.acknowledged_any() || distance(requests.una(), psn) >= 0;
     const bool clean = !requests.dirty || distance(psn, requests.dirty_until) <= 0;
     if (clean) requests.dirty = false;
-    if (traits.is(kReadResponse)) time_read(asker, packet, arrival);
+    if (traits.is(kReadResponse)) time_read(asker, packet, connection, arrival);
     const Message* last = nullptr;
-    Message done;
     while (!asker.waiting.empty()) {
       const Message& message = asker.waiting.front();
       if (distance(message.end, psn + 1u) < 0) break;
-      done = message;
-      last = &done;
-      complete(asker, message, packet);
+      last = &message;
+      complete(asker, message, packet, connection);
       asker.waiting.pop();
     }
     if (!last && asker.sending) last = &asker.current;
     if (last && last->end == psn + 1u && !traits.is(kReadResponse)) {
       arrival.answers_frame = last->last_frame;
       arrival.answers_time = last->last_time;
-      if (news && clean && !last->sent_twice && packet.time >= last->last_time)
-        note_rtt(asker, packet.time - last->last_time);
+      if (news && clean && !last->sent_twice && packet.time >= last->last_time) {
+        const u64 rtt = packet.time - last->last_time;
+        sample(connection, Times::ack, rtt);
+        requests.note_rtt(rtt);
+      }
     }
-    requests.acknowledged(psn, packet.time, asker.id, settlements_);
+    requests.acknowledged(psn, packet.time, flow.partner, settlements_);
   }
 
-  void note_rtt(HalfFlow& asker, u64 rtt) {
-    sample(asker, Times::ack, rtt);
-    const u32 short_rtt = static_cast<u32>(std::clamp<u64>(rtt, 1, 0xffff'ffff));
-    if (asker.requests.shortest_rtt == 0 || short_rtt < asker.requests.shortest_rtt)
-      asker.requests.shortest_rtt = short_rtt;
-  }
-
-  void time_read(HalfFlow& asker, const Observation& packet, Arrival& arrival) {
+  void time_read(HalfFlow& asker, const Observation& packet, u32 connection, Arrival& arrival) {
     const Psn psn(packet.psn);
     Message* read = asker.waiting.find(psn);
     if (!read || read->verb != Verb::read) return;
@@ -568,37 +656,38 @@ class Tracker {
     arrival.answers_time = read->last_time;
     if (read->sent_twice || packet.time < read->start_time) return;
     const u64 passed = packet.time - read->start_time;
-    if (!read->answering && read->first == psn) sample(asker, Times::read_first, passed);
+    if (!read->answering && read->first == psn) sample(connection, Times::read_first, passed);
     read->answering = true;
     if (read->end != psn + 1u) return;
-    sample(asker, Times::read, passed);
+    sample(connection, Times::read, passed);
     const u64 mtu = asker.requests.path_mtu;
     const auto before = static_cast<u64>(distance(read->first, psn));
     if (mtu != 0 && before * mtu + packet.payload_size != read->bytes && !packet.has(kIcrcBad))
       asker.rare().breaches.note(&Breaches::read_lengths, packet.frame);
   }
 
-  void complete(HalfFlow& asker, const Message& message, const Observation& packet) {
+  void complete(HalfFlow& asker, const Message& message, const Observation& packet,
+                u32 connection) {
     if (message.verb == Verb::read && asker.reads_outstanding > 0) asker.reads_outstanding--;
     const bool answered_here = message.verb != Verb::read || message.end == Psn(packet.psn) + 1u;
     if (!answered_here || !message.started || message.sent_twice ||
         packet.time < message.start_time)
       return;
     const u64 passed = packet.time - message.start_time;
-    sample(asker, Times::message, passed);
+    sample(connection, Times::message, passed);
     message_times_.add(message.verb, message.bytes, passed);
   }
 
   // --- pairing
 
-  void note_unpaired(HalfFlow& flow, const Observation& packet) {
+  [[gnu::noinline]] void note_unpaired(HalfFlow& flow, const Observation& packet) {
     // A half-flow that stays alone, as in a capture of one direction, is noted ever more rarely.
     const u32 count = ++flow.unpaired_requests;
     if (count > 1024 && (count & 63) != 0) return;
     pairing_.note_request(flow.key, packet.psn, flow.id, packet.frame);
   }
 
-  void find_partner(HalfFlow& flow, const Observation& packet, OpcodeTraits traits) {
+  [[gnu::noinline]] void find_partner(HalfFlow& flow, const Observation& packet, OpcodeTraits traits) {
     if (traits.is(kReadResponse) && !traits.is(kStarts)) return;
     u32 found = 0;
     bool unclear = false;
@@ -636,13 +725,16 @@ class Tracker {
     one.connection = other.connection = 0;
   }
 
-  void weigh_pair(HalfFlow& flow, HalfFlow& partner, Psn psn) {
-    Connection& connection = connections_[flow.connection - 1];
+  // Whether a response to `psn` can be an answer to what the partner sent.
+  bool fits(const HalfFlow& flow, const HalfFlow& partner, Psn psn) {
     const i32 behind = distance(psn, partner.requests.next());
-    if (partner.requests.started() && behind > -64 && behind < (1 << 16)) {
-      connection.support++;
-      return;
-    }
+    const bool fitting = partner.requests.started() && behind > -64 && behind < (1 << 16);
+    if (fitting) connections_[flow.connection - 1].support++;
+    return fitting;
+  }
+
+  [[gnu::noinline]] void contradict(HalfFlow& flow, HalfFlow& partner) {
+    Connection& connection = connections_[flow.connection - 1];
     connection.contradictions++;
     if (connection.evidence != Evidence::cm && connection.contradictions >= 8 &&
         connection.contradictions >= connection.support) {
@@ -660,7 +752,7 @@ class Tracker {
     flow.responses.forget();
     flow.waiting.clear();
     flow.sending = false;
-    flow.open_read_length = 0;
+    flow.read_open = false;
     if (HalfFlow* partner = partner_of(flow)) {
       // The old connection stays in the report; the half-flow goes to the new one.
       flow.partner = partner->partner = 0;
