@@ -51,8 +51,9 @@ class Messages {
   Message& front() { return (*this)[0]; }
   Message& back() { return (*this)[size_ - 1u]; }
   void clear() { size_ = 0; }
-  /// A hint for prefetching.
+  /// Hints for prefetching: where the message in front is, and where the next will be put.
   const Message* front_address() const { return slots_.get() + head_; }
+  const Message* end_address() const { return slots_.get() + ((head_ + size_) & (room_ - 1)); }
 
   /// The message that holds `psn`, or null.
   Message* find(Psn psn) {

@@ -29,36 +29,31 @@ class BinClock {
  public:
   static constexpr u32 kMostBins = 128;
 
-  /// Takes the time of a packet. The first one starts the clock.
+  /// Whether `time` lies in the bin that goes on.
+  bool is_now(u64 time) const { return time - begin_ < length_; }
+  /// Whether `time` lies in an earlier one.
+  bool is_past(u64 time) const { return length_ != 0 && time < begin_; }
+
+  /// Takes the time of a packet that lies in no bin so far: bins go on to its own. The first one
+  /// starts the clock.
   void advance(u64 time) {
-    if (!is_now(time)) [[unlikely]]
-      turn(time);
+    if (length_ == 0) start_ = time;
+    while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
+    length_ = width();
+    begin_ = start_ + (u64{bin(time)} << shift_);
   }
   u32 bin(u64 time) const {
     return time > start_ ? static_cast<u32>((time - start_) >> shift_) : 0;
   }
-  /// Whether `time` lies in the bin of the time that advance() was given last.
-  bool is_now(u64 time) const { return time - begin_ < length_; }
   unsigned shift() const { return shift_; }
   u64 width() const { return u64{1} << shift_; }
   u64 start() const { return start_; }
 
  private:
-  [[gnu::noinline]] void turn(u64 time) {
-    if (!started_) {
-      started_ = true;
-      start_ = time;
-    }
-    while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
-    begin_ = start_ + (u64{bin(time)} << shift_);
-    length_ = width();
-  }
-
   u64 start_ = 0;
-  u64 begin_ = 0;   // of the bin that the latest time lies in,
-  u64 length_ = 0;  // and its width; 0 before the first
+  u64 begin_ = 0;   // of the bin that goes on,
+  u64 length_ = 0;  // and its width; 0 before the first packet
   unsigned shift_ = 20;  // 1.05 ms
-  bool started_ = false;
 };
 
 class TimeBins {
@@ -75,8 +70,12 @@ class TimeBins {
       bins_.back().totals = totals;
       return;
     }
+    if (bins_.size() == bins_.capacity()) bins_.reserve(std::max<std::size_t>(8, 2 * bins_.size()));
     bins_.push_back({number, totals});
   }
+
+  /// A hint for prefetching: where the next bin will be noted.
+  const Bin* next_address() const { return bins_.data() + bins_.size(); }
 
   /// Bins in order, at the width of `shift`; those in which nothing happened are left out.
   const std::vector<Bin>& at(unsigned shift) {

@@ -78,7 +78,7 @@ class Tracker {
   static constexpr u64 kStall = 10'000'000;
 
  private:
-  static constexpr std::size_t kBatch = 32;
+  static constexpr std::size_t kBatch = 64;
   struct KeyHash {
     std::size_t operator()(const HalfFlowKey& key) const { return hash(key); }
   };
@@ -98,7 +98,7 @@ class Tracker {
       flows[i] = ids[i] != 0 ? &flows_.at(ids[i]) : nullptr;
       if (flows[i]) prefetch(*flows[i], packets[i]);
     }
-    fetch_asked(packets, flows, count);
+    fetch_further(packets, flows, count);
     for (std::size_t i = 0; i < count; i++) {
       const Observation& packet = packets[i];
       arrivals[i] = {};
@@ -116,25 +116,29 @@ class Tracker {
     }
   }
 
-  // What a response needs of the half-flow that it answers.
-  void fetch_asked(const Observation* packets, const std::array<HalfFlow*, kBatch>& flows,
-                   std::size_t count) {
+  // The second and third step: what is found by way of a half-flow's own lines. For a response that
+  // is the half-flow it answers and the connection; for both, a place in the messages that wait.
+  void fetch_further(const Observation* packets, const std::array<HalfFlow*, kBatch>& flows,
+                     std::size_t count) {
     std::array<const HalfFlow*, kBatch> askers;
     std::size_t found = 0;
     for (std::size_t i = 0; i < count; i++) {
-      if (!flows[i] || !kTraits[packets[i].opcode].is(kResponse) || flows[i]->partner == 0)
-        continue;
-      const HalfFlow& asker = flows_.at(flows[i]->partner);
-      __builtin_prefetch(&asker.requests, 1);
-      __builtin_prefetch(&asker.current, 1);
-      __builtin_prefetch(&connections_[flows[i]->connection - 1], 1);
-      askers[found++] = &asker;
+      if (!flows[i]) continue;
+      const OpcodeTraits traits = kTraits[packets[i].opcode];
+      if (traits.is(kEnds) && traits.is(kRequest)) {
+        __builtin_prefetch(flows[i]->waiting.end_address(), 1);
+      } else if (traits.is(kResponse) && flows[i]->partner != 0) {
+        const HalfFlow& asker = flows_.at(flows[i]->partner);
+        __builtin_prefetch(&asker.requests, 1);
+        __builtin_prefetch(&asker.current, 1);
+        __builtin_prefetch(&connections_[flows[i]->connection - 1], 1);
+        askers[found++] = &asker;
+      }
     }
     for (std::size_t i = 0; i < found; i++) {
-      if (const Message* front = askers[i]->waiting.front_address()) {
-        __builtin_prefetch(front, 1);
-        __builtin_prefetch(front + 1, 1);
-      }
+      const Message* front = askers[i]->waiting.front_address();
+      __builtin_prefetch(front, 1);
+      __builtin_prefetch(front + 1, 1);
     }
   }
 
@@ -173,7 +177,7 @@ class Tracker {
 
   void observe_one(HalfFlow& flow, const Observation& packet, Arrival& arrival) {
     const u64 last_time = flow.last_time;
-    account(flow, packet);
+    account(flow, arrival.flow, packet);
     if (packet.has(kUndecoded)) [[unlikely]]
       return;
     const OpcodeTraits traits = kTraits[packet.opcode];
@@ -198,10 +202,23 @@ class Tracker {
       flow.service = static_cast<u8>(service_of(packet.opcode));
   }
 
-  void account(HalfFlow& flow, const Observation& packet) {
-    clock_.advance(packet.time);
-    if (!clock_.is_now(flow.last_time)) [[unlikely]]
-      note_bin(flow, packet.time);
+  void account(HalfFlow& flow, u32 id, const Observation& packet) {
+    if (!clock_.is_now(packet.time)) [[unlikely]] {
+      if (clock_.is_past(packet.time)) return account_late(flow, packet);
+      leave_bin(packet.time);
+    }
+    if (!clock_.is_now(flow.last_time) || flow.packets_low == 0) bin_flows_.push_back(id);
+    count(flow, packet);
+  }
+
+  // Of a bin that is over.
+  [[gnu::noinline]] void account_late(HalfFlow& flow, const Observation& packet) {
+    note_bin(flow);
+    count(flow, packet);
+    note_bin(flow);
+  }
+
+  void count(HalfFlow& flow, const Observation& packet) {
     if (!flow.marking.matches(packet)) [[unlikely]]
       note_marking(flow, packet);
     if (++flow.packets_low == 0) [[unlikely]] {
@@ -217,10 +234,30 @@ class Tracker {
       flow.rare().icrc_bad++;
   }
 
-  [[gnu::noinline]] void note_bin(HalfFlow& flow, u64 time) {
-    const u32 last = clock_.bin(flow.last_time);
-    if (clock_.bin(time) != last && flow.packets_low >= kBinned)
-      flow.bins.note(last, totals(flow), clock_.shift());
+  // --- bins: those who sent in the bin that goes on are listed, and noted together at its end, when
+  // their memory can be fetched ahead
+
+  [[gnu::noinline]] void leave_bin(u64 time) {
+    constexpr std::size_t kAhead = 8;
+    const std::size_t count = bin_flows_.size();
+    for (std::size_t i = 0; i < count + 2 * kAhead; i++) {
+      if (i < count) {
+        const HalfFlow& flow = flows_.at(bin_flows_[i]);
+        __builtin_prefetch(&flow.key);
+        __builtin_prefetch(&flow.verbs);
+        __builtin_prefetch(&flow.first_time);
+      }
+      if (i >= kAhead && i - kAhead < count)
+        __builtin_prefetch(flows_.at(bin_flows_[i - kAhead]).bins.next_address(), 1);
+      if (i >= 2 * kAhead) note_bin(flows_.at(bin_flows_[i - 2 * kAhead]));
+    }
+    bin_flows_.clear();
+    clock_.advance(time);
+  }
+
+  void note_bin(HalfFlow& flow) {
+    if (flow.packets_low >= kBinned)
+      flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
   }
 
   [[gnu::noinline]] static void note_marking(HalfFlow& flow, const Observation& packet) {
@@ -808,6 +845,7 @@ class Tracker {
   CmExchanges cm_;
   CnpScopes cnp_scopes_;
   BinClock clock_;
+  std::vector<u32> bin_flows_;  // ids of the half-flows that sent in the bin that goes on
   std::unordered_map<HalfFlowKey, HalfFlowKey, KeyHash> expected_pairs_;
   Settlements settlements_;
   u64 max_flows_;
