@@ -175,14 +175,14 @@ struct alignas(64) HalfFlow {
   std::unique_ptr<RareState> rare_state;
   u32 ce_marked = 0;  // packets; counted apart from `marking`, since they come and go
   u32 ces_since_cnp = 0;
-  u64 last_ce_time = 0;
-  u32 open_read_length = 0;
-  Psn open_read;
+  TimeBins bins;
 
   // Line 5: now and then.
   alignas(64) u64 first_time = 0;
   u64 first_frame = 0;
-  TimeBins bins;
+  u64 last_ce_time = 0;
+  u32 open_read_length = 0;
+  Psn open_read;
   u32 marking_since = 0;  // packets_low when `marking` began
   u32 id = 0;
   u32 unpaired_requests = 0;

@@ -23,8 +23,9 @@ class Tracker {
  public:
   /// `keep_settlements`: collect SettledClass and SettledEpisode for settlements().
   /// `max_flows`: half-flows to follow at most; packets of further ones are counted only. 0: all.
-  explicit Tracker(bool keep_settlements = false, u64 max_flows = 0)
-      : max_flows_(max_flows == 0 ? ~u64{0} : max_flows) {
+  /// `notice`: see MemoryNotice.
+  explicit Tracker(bool keep_settlements = false, u64 max_flows = 0, MemoryNotice notice = nullptr)
+      : flows_(notice), max_flows_(max_flows == 0 ? ~u64{0} : max_flows) {
     settlements_.wanted = keep_settlements;
   }
 
@@ -245,7 +246,6 @@ class Tracker {
         const HalfFlow& flow = flows_.at(bin_flows_[i]);
         __builtin_prefetch(&flow.key);
         __builtin_prefetch(&flow.verbs);
-        __builtin_prefetch(&flow.first_time);
       }
       if (i >= kAhead && i - kAhead < count)
         __builtin_prefetch(flows_.at(bin_flows_[i - kAhead]).bins.next_address(), 1);
