@@ -30,16 +30,20 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
   Observation* next = begin;
   cm_messages_.clear();
   others_.clear();
+  std::size_t capture = ~std::size_t{0};
+  SightingCounts* counts = nullptr;
   for (const Frame& frame : batch) {
-    if (frame.capture >= counts_.size()) [[unlikely]]
-      counts_.resize(std::size_t{frame.capture} + 1);
-    SightingCounts& counts = counts_[frame.capture];
+    if (frame.capture != capture) [[unlikely]] {
+      capture = frame.capture;
+      if (capture >= counts_.size()) counts_.resize(capture + 1);
+      counts = &counts_[capture];
+    }
     Observation& packet = *next;
     roce::net::Located located;
     const Sighting sighting = roce::net::observe_frame(
         frame.bytes, frame.wire_size, frame.link_type, addresses_, packet, located);
     if (sighting != Sighting::roce) [[unlikely]] {
-      note_other(frame, static_cast<std::size_t>(&frame - batch.data()), sighting, counts);
+      note_other(frame, static_cast<std::size_t>(&frame - batch.data()), sighting, *counts);
       continue;
     }
     packet.time = frame.time;
@@ -54,9 +58,9 @@ std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
     }
     if (packet.has(roce::flow::kHasDmaLength))
       requests_.note(packet, frame.bytes.subspan(located.bth_offset));
-    counts.roce++;
+    counts->roce++;
     if (packet.has(roce::flow::kUndecoded)) [[unlikely]]
-      counts.undecoded++;
+      counts->undecoded++;
     ++next;
   }
   return {begin, next};

@@ -152,55 +152,48 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
   return observe_end(at, path, wire_size, addresses, out, located);
 }
 
-/// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
-/// odd about it; then nothing was changed.
-///
-/// All checks come first, then every field is loaded where it is stored: what is kept between costs
-/// more than to load it again.
-[[gnu::always_inline]] inline bool observe_quickly(Bytes frame, u32 wire_size,
-                                                   AddressTable& addresses, flow::Observation& out,
-                                                   Located& located) {
-  using detail::load16, detail::load32;
-  constexpr std::size_t kEthernet = 14, kTag = 4, kIpv4 = 20, kIpv6 = 40, kUdp = 8;
-  const u8* const start = frame.data();
-  if (frame.size() < kEthernet + kIpv4 + kUdp + sizeof(Bth)) [[unlikely]]
+namespace detail {
+
+// The four usual shapes, all offsets known. All checks come first, then every field is loaded where
+// it is stored: what is kept between costs more than to load it again.
+template <bool kTagged, bool kIsIpv4>
+[[gnu::always_inline]] inline bool observe_shape(Bytes frame, u32 wire_size,
+                                                 AddressTable& addresses, flow::Observation& out,
+                                                 Located& located) {
+  constexpr std::size_t kUdp = 8;
+  constexpr std::size_t kIpOffset = kTagged ? 18 : 14;
+  constexpr std::size_t kBthOffset = kIpOffset + (kIsIpv4 ? 20 : 40) + kUdp;
+  if (frame.size() < kBthOffset + sizeof(Bth)) [[unlikely]]
     return false;
-  const bool tagged = load16(start + 12) == 0x8100;
-  const u8* const ip = start + kEthernet + (tagged ? kTag : 0);
-  const u32 word = load32(ip - 2);  // EtherType, and the first two bytes of IP
-  const bool is_ipv4 = (word & 0xffff'ff00) == 0x0800'4500;  // without options
-  if (!is_ipv4 && (word & 0xffff'f000) != 0x86dd'6000) return false;
-  const u8* const bth = ip + (is_ipv4 ? kIpv4 : kIpv6) + kUdp;
-  const std::size_t bth_offset = static_cast<std::size_t>(bth - start);
-  if (frame.size() < bth_offset + sizeof(Bth)) [[unlikely]]
-    return false;
+  const u8* const ip = frame.data() + kIpOffset;
+  const u8* const bth = frame.data() + kBthOffset;
   // IPv4: no fragment, neither the first nor a later one; UDP.
-  const bool is_udp = is_ipv4 ? (load32(ip + 6) & 0x3fff'00ff) == step::kProtocolUdp
+  const bool is_udp = kIsIpv4 ? (load32(ip + 6) & 0x3fff'00ff) == step::kProtocolUdp
                               : ip[6] == step::kProtocolUdp;
-  const u32 udp_size = is_ipv4 ? load16(ip + 2) - u32{kIpv4} : load16(ip + 4);
+  const u32 udp_size = kIsIpv4 ? load16(ip + 2) - u32{20} : load16(ip + 4);
   if (!is_udp || load32(bth - 6) != (u32{kRoceV2Port} << 16 | udp_size)) [[unlikely]]
     return false;
 
   const u32 first = load32(bth);  // opcode:8 SE:1 M:1 PadCnt:2 TVer:4 P_Key:16
-  const detail::QuickLayout layout = detail::kQuickLayout[first >> 24];
+  const QuickLayout layout = kQuickLayout[first >> 24];
   const u32 size = udp_size - u32{kUdp};
   const u32 least = layout.head + (first >> 20 & 3) + u32{kIcrcSize};
-  const std::size_t captured = frame.size() - bth_offset;
-  if (layout.head == 0 || captured < layout.head || (first & 0x000f'0000) != 0 ||
-      udp_size < kUdp + least || size % 4 != 0) [[unlikely]]
+  const std::size_t captured = frame.size() - kBthOffset;
+  if (layout.head == 0 || captured < layout.head || udp_size < kUdp + least ||
+      ((first & 0x000f'0000) | size % 4) != 0) [[unlikely]]
     return false;
 
-  if (is_ipv4) {
+  if constexpr (kIsIpv4) {
     out.source = addresses.id_of_ipv4(load32(ip + 12));
     out.destination = addresses.id_of_ipv4(load32(ip + 16));
     out.ip_id = load16(ip + 4);
-    out.tos = static_cast<u8>(word);
+    out.tos = ip[1];
     out.ttl = ip[8];
   } else {
     out.source = addresses.id_of_ipv6(ip + 8);
     out.destination = addresses.id_of_ipv6(ip + 24);
     out.ip_id = 0;
-    out.tos = static_cast<u8>(word >> 4);
+    out.tos = static_cast<u8>(load16(ip) >> 4);
     out.ttl = ip[7];
   }
   out.opcode = static_cast<u8>(first >> 24);
@@ -208,6 +201,7 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
   out.wire_size = wire_size;
   out.payload_size = layout.has_payload ? size - least : 0;
   out.source_port = load16(bth - kUdp);
+  out.vlan = kTagged ? load16(ip - 4) : u16{0};
 
   const u32 second = load32(bth + 4);  // FECN:1 BECN:1 reserved:6 DestQP:24
   out.dest_qp = second & 0xff'ffff;
@@ -215,27 +209,46 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
   out.psn = third & 0xff'ffff;
   static_assert(flow::kAckRequested == 1 && flow::kSolicited == 2);
   static_assert(flow::kBecn == 4 && flow::kFecn == 8);
-  const bool whole = captured >= size;
-  const u32 flags = layout.flags | third >> 31 | (first >> 22 & flow::kSolicited) |
+  constexpr u32 kFlags = (kTagged ? flow::kHasVlan : 0u) | (kIsIpv4 ? flow::kHasIpId : 0u);
+  const u32 flags = kFlags | layout.flags | third >> 31 | (first >> 22 & flow::kSolicited) |
                     (second >> 28 & (flow::kFecn | flow::kBecn));
-  out.flags = static_cast<u16>(flags | (is_ipv4 ? flow::kHasIpId : 0) |
-                               (tagged ? flow::kHasVlan : 0) |
-                               (whole ? flow::kHasIcrc : flow::kTruncated));
+  const bool whole = captured >= size;
+  out.flags = static_cast<u16>(flags | (whole ? flow::kHasIcrc : flow::kTruncated));
+  out.icrc = whole ? load32(bth + size - kIcrcSize) : 0;
 
   // Where a header is not there, its offset leads to the BTH, and what was read is left out:
   // cheaper than branches that the mix of opcodes makes hard to foresee.
-  const u16 vlan = load16(start + kEthernet);
-  out.vlan = tagged ? vlan : u16{0};
   const u32 aeth = load32(bth + layout.aeth);
   out.aeth = layout.aeth != 0 ? aeth : 0;
   const u32 dma_length = load32(bth + layout.dma_length);
   out.dma_length = layout.dma_length != 0 ? dma_length : 0;
   const u32 source_qp = load32(bth + layout.source_qp);
   out.source_qp = layout.source_qp != 0 ? source_qp & 0xff'ffff : 0;
-  const u32 icrc = load32(bth + (whole ? size - kIcrcSize : 0));
-  out.icrc = whole ? icrc : 0;
-  located = {static_cast<u32>(ip - start), static_cast<u32>(bth_offset), size, 2, whole};
+  located = {u32{kIpOffset}, u32{kBthOffset}, size, 2, whole};
   return true;
+}
+
+}  // namespace detail
+
+/// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
+/// odd about it; then nothing was changed.
+[[gnu::always_inline]] inline bool observe_quickly(Bytes frame, u32 wire_size,
+                                                   AddressTable& addresses, flow::Observation& out,
+                                                   Located& located) {
+  using namespace detail;
+  if (frame.size() < 20) [[unlikely]]
+    return false;
+  const bool tagged = load16(frame.data() + 12) == 0x8100;
+  // EtherType, and the first two bytes of IP.
+  const u32 word = load32(frame.data() + (tagged ? 16 : 12));
+  if ((word & 0xffff'ff00) == 0x0800'4500) {  // without options
+    return tagged ? observe_shape<true, true>(frame, wire_size, addresses, out, located)
+                  : observe_shape<false, true>(frame, wire_size, addresses, out, located);
+  }
+  if ((word & 0xffff'f000) != 0x86dd'6000) [[unlikely]]
+    return false;
+  return tagged ? observe_shape<true, false>(frame, wire_size, addresses, out, located)
+                : observe_shape<false, false>(frame, wire_size, addresses, out, located);
 }
 
 /// Observes what a mirror or an overlay wrapped: walks to the Ethernet frame inside, which most
