@@ -63,9 +63,9 @@ struct Marking {
   }
   /// Whether `packet` says exactly this, without a CE mark.
   constexpr bool matches(const Observation& packet) const {
-    const u32 differs = (u32{packet.source_port} | u32{packet.vlan} << 16) ^
-                        (u32{source_port} | u32{vlan} << 16);
-    const u32 more = u32{packet.tos} ^ u32{tos} | (u32{has_of(packet)} ^ u32{has});
+    const u32 differs =
+        (u32{packet.source_port} | u32{packet.vlan} << 16) ^ (u32{source_port} | u32{vlan} << 16);
+    const u32 more = (u32{packet.tos} ^ tos) | (u32{has_of(packet)} ^ has);
     return (differs | more) == 0;
   }
   constexpr bool operator==(const Marking&) const = default;
@@ -145,9 +145,9 @@ struct RareState {
 struct alignas(64) HalfFlow {
   // Line 0: every packet.
   HalfFlowKey key;
-  u32 partner = 0;        // id of the other half-flow; 0 unknown
-  Marking marking;        // of the latest packet
-  u8 service = 0;         // Service of the first packet that is no CNP
+  u32 partner = 0;         // id of the other half-flow; 0 unknown
+  Marking marking;         // of the latest packet
+  u8 service = 0;          // Service of the first packet that is no CNP
   bool read_open = false;  // the width of the READ `open_read` is not known yet
   u64 last_time = 0;
   u64 last_frame = 0;

@@ -42,15 +42,14 @@ class History {
     if (count_ == 0) [[unlikely]]
       count_ = kSize;  // after four thousand million packets
     static_assert(kPastHasIpId << 7 == kHasIpId && kPastHasIcrc << 5 == kHasIcrc);
-    packets_[count_ % kSize] = {
-        .time = packet.time,
-        .previous = last,
-        .psn_and_opcode = packet.psn | u32{packet.opcode} << 24,
-        .icrc = packet.icrc,
-        .ip_id = packet.ip_id,
-        .ttl = packet.ttl,
-        .flags = static_cast<u8>((packet.flags >> 7 & kPastHasIpId) |
-                                 (packet.flags >> 5 & kPastHasIcrc))};
+    packets_[count_ % kSize] = {.time = packet.time,
+                                .previous = last,
+                                .psn_and_opcode = packet.psn | u32{packet.opcode} << 24,
+                                .icrc = packet.icrc,
+                                .ip_id = packet.ip_id,
+                                .ttl = packet.ttl,
+                                .flags = static_cast<u8>((packet.flags >> 7 & kPastHasIpId) |
+                                                         (packet.flags >> 5 & kPastHasIcrc))};
     last = count_;
   }
 

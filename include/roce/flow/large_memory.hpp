@@ -22,7 +22,7 @@ template <class T>
 struct LargeMemory {
   using value_type = T;
 
-  explicit LargeMemory(MemoryNotice notice = nullptr) : notice(notice) {}
+  explicit LargeMemory(MemoryNotice told = nullptr) : notice(told) {}
   template <class Other>
   LargeMemory(const LargeMemory<Other>& other) : notice(other.notice) {}
 

@@ -59,8 +59,7 @@ class Messages {
   Message* find(Psn psn) {
     // Nearly always it is the one in front.
     if (size_ == 0) return nullptr;
-    if (distance(front().first, psn) >= 0 &&
-        (size_ == 1 || distance((*this)[1].first, psn) < 0))
+    if (distance(front().first, psn) >= 0 && (size_ == 1 || distance((*this)[1].first, psn) < 0))
       return distance(psn, front().end) > 0 ? &front() : nullptr;
     for (u32 i = size_; i-- > 0;) {
       Message& message = (*this)[i];

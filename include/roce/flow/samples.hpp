@@ -15,8 +15,7 @@ class Samples {
   /// Adds `value` nanoseconds to distribution `times.*which` of connection `id`, sooner or later.
   void add(u32 connection, Times which, u64 value, std::vector<Connection>& connections) {
     __builtin_prefetch(&connections[connection - 1].slot(which));
-    waiting_[count_++] = {value, connection, which,
-                          static_cast<u16>(Histogram::bucket_of(value))};
+    waiting_[count_++] = {value, connection, which, static_cast<u16>(Histogram::bucket_of(value))};
     if (count_ == waiting_.size()) [[unlikely]]
       flush(connections);
   }

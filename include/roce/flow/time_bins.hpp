@@ -52,8 +52,8 @@ class BinClock {
 
  private:
   u64 start_ = 0;
-  u64 begin_ = 0;   // of the bin that goes on,
-  u64 length_ = 0;  // and its width; 0 before the first packet
+  u64 begin_ = 0;        // of the bin that goes on,
+  u64 length_ = 0;       // and its width; 0 before the first packet
   unsigned shift_ = 20;  // 1.05 ms
 };
 

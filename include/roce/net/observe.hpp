@@ -52,12 +52,11 @@ inline constexpr std::array<QuickLayout, 256> kQuickLayout = [] {
   std::array<QuickLayout, 256> table{};
   for (std::size_t i = 0; i < table.size(); i++) {
     const OpcodeLayout& from = kOpcodeLayout[i];
-    const unsigned flags = (from.aeth != 0 ? flow::kHasAeth : 0u) |
-                           (from.dma_length != 0 ? flow::kHasDmaLength : 0u) |
+    const unsigned flags = (from.aeth != 0 ? u32{flow::kHasAeth} : 0) |
+                           (from.dma_length != 0 ? u32{flow::kHasDmaLength} : 0) |
                            flow::kHasSourcePort;
-    table[i] = {from.head,      from.aeth,
-                from.dma_length, from.source_qp,
-                static_cast<u16>(flags), i != kCnpOpcode};
+    table[i] = {from.head,      from.aeth, from.dma_length, from.source_qp, static_cast<u16>(flags),
+                i != kCnpOpcode};
   }
   return table;
 }();
@@ -168,8 +167,8 @@ template <bool kTagged, bool kIsIpv4>
   const u8* const ip = frame.data() + kIpOffset;
   const u8* const bth = frame.data() + kBthOffset;
   // IPv4: no fragment, neither the first nor a later one; UDP.
-  const bool is_udp = kIsIpv4 ? (load32(ip + 6) & 0x3fff'00ff) == step::kProtocolUdp
-                              : ip[6] == step::kProtocolUdp;
+  const bool is_udp =
+      kIsIpv4 ? (load32(ip + 6) & 0x3fff'00ff) == step::kProtocolUdp : ip[6] == step::kProtocolUdp;
   const u32 udp_size = kIsIpv4 ? load16(ip + 2) - u32{20} : load16(ip + 4);
   if (!is_udp || load32(bth - 6) != (u32{kRoceV2Port} << 16 | udp_size)) [[unlikely]]
     return false;
@@ -209,7 +208,7 @@ template <bool kTagged, bool kIsIpv4>
   out.psn = third & 0xff'ffff;
   static_assert(flow::kAckRequested == 1 && flow::kSolicited == 2);
   static_assert(flow::kBecn == 4 && flow::kFecn == 8);
-  constexpr u32 kFlags = (kTagged ? flow::kHasVlan : 0u) | (kIsIpv4 ? flow::kHasIpId : 0u);
+  constexpr u32 kFlags = (kTagged ? u32{flow::kHasVlan} : 0) | (kIsIpv4 ? u32{flow::kHasIpId} : 0);
   const u32 flags = kFlags | layout.flags | third >> 31 | (first >> 22 & flow::kSolicited) |
                     (second >> 28 & (flow::kFecn | flow::kBecn));
   const bool whole = captured >= size;
@@ -253,8 +252,9 @@ template <bool kTagged, bool kIsIpv4>
 
 /// Observes what a mirror or an overlay wrapped: walks to the Ethernet frame inside, which most
 /// often has a usual shape again, and on from there if it has not.
-[[gnu::noinline]] inline Sighting observe_wrapped(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
-                                flow::Observation& out, Located& located) {
+[[gnu::noinline]] inline Sighting observe_wrapped(Bytes frame, u32 wire_size, u16 link_type,
+                                                  AddressTable& addresses, flow::Observation& out,
+                                                  Located& located) {
   Path path;
   Cursor at = walk_until(step::kEthernet, start(frame, wire_size, link_type), path);
   if (at.next == step::kEthernet) {
