@@ -13,6 +13,7 @@
 #include "roce/cm_message.hpp"
 #include "roce/flow/observation.hpp"
 #include "roce/net/address.hpp"
+#include "roce/net/observe.hpp"
 
 namespace rocetrace {
 
@@ -50,6 +51,8 @@ class Decoder {
 
  private:
   void note_cm(roce::Bytes bytes, std::size_t wire_size, std::size_t index);
+  void note_other(const Frame& frame, std::size_t index, roce::net::Sighting sighting,
+                  SightingCounts& counts);
   roce::net::AddressTable addresses_;
   std::vector<roce::flow::Observation> observations_;
   std::vector<Cm> cm_messages_;

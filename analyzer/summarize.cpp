@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "host_rows.hpp"
-#include "report/human.hpp"
 #include "selected_flows.hpp"
 #include "surrounding_tables.hpp"
 #include "time_bin_rows.hpp"
@@ -92,7 +91,7 @@ RequestSummary requests_of(const HalfFlow& flow) {
   row.duplicate_captures = trouble.duplicate_captures;
   row.stale = trouble.stale;
   row.capture_missed_psns = trouble.capture_missed_psns;
-  if (flow.requests.acknowledged_any()) row.most_outstanding_psns = flow.most_outstanding;
+  if (flow.requests.acknowledged_any()) row.most_outstanding_psns = flow.requests.most_outstanding;
   if (flow.verbs[static_cast<std::size_t>(Verb::read)] > 0)
     row.most_outstanding_reads = flow.most_reads_outstanding;
   const RareState* rare = flow.rare_state.get();
@@ -265,11 +264,9 @@ CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
   if (info.last_time) row.last_time = Time{*info.last_time};
   row.cut_short = info.cut_short;
   if (!info.time_source.empty()) {
-    const bool ahead = info.time_offset_ns >= 0;
-    const u64 offset = static_cast<u64>(ahead ? info.time_offset_ns : -info.time_offset_ns);
-    row.notes.push_back(
-        fmt::format("Times are those of {} trailers, {} {} the capture's own at the first packet.",
-                    info.time_source, human::duration(offset), ahead ? "ahead of" : "behind"));
+    row.notes.push_back(fmt::format(
+        "Times are those of {} trailers, {:+.6f} s from the capture's own at the first packet.",
+        info.time_source, static_cast<double>(info.time_offset_ns) * 1e-9));
   }
   for (const InterfaceInfo& interface : info.interfaces) {
     row.time_resolution_ns = std::max(row.time_resolution_ns.value_or(1), interface.tick_ns);

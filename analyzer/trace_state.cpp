@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "large_pages.hpp"
 #include "limits.hpp"
 
 namespace rocetrace {
@@ -12,7 +13,7 @@ using roce::flow::Observation;
 
 TraceState::TraceState(const Options& options, bool keep_settlements)
     : trace(options),
-      tracker(keep_settlements, options.max_flows.value_or(0)),
+      tracker(keep_settlements, options.max_flows.value_or(0), ask_for_large_pages),
       surroundings(std::max(limits_of(options)["link.gbps"], 0.001)) {}
 
 // A CM message speaks of what comes after it, so it has its turn right behind its packet.

@@ -199,10 +199,14 @@ class PcapReader final : public RecordReader {
   // it needs is kept in registers. Returns where it cannot go on.
   const u8* walk_usual(const u8* at, const u8* end, FrameBatch& out) {
     const std::size_t header_size = header_size_;
-    const Frame blank{.bytes = {}, .link_type = link_type_, .capture = capture_index_};
     const u64 fraction_ns = fraction_ns_;
+    const u16 link_type = link_type_, capture_index = capture_index_;
     u32 seconds = last_seconds_;
-    for (std::size_t room = kBatchFrames - out.size(); room > 0; --room) {
+    const std::size_t before = out.size();
+    out.resize(kBatchFrames);
+    Frame* frame = out.data() + before;
+    Frame* const full = out.data() + kBatchFrames;
+    for (; frame != full; ++frame) {
       const auto left = static_cast<std::size_t>(end - at);
       if (left < header_size) break;
       const RecordHeader h = header_at(at);
@@ -210,12 +214,14 @@ class PcapReader final : public RecordReader {
       if (!usual(h, seconds) || left < size + header_size) break;
       prefetch_ahead(at, size);
       seconds = h.seconds;
-      Frame& frame = out.emplace_back(blank);
-      frame.time = u64{seconds} * 1000000000 + h.fraction * fraction_ns;
-      frame.bytes = {at + header_size, h.captured};
-      frame.wire_size = h.original;
+      frame->time = u64{seconds} * 1000000000 + h.fraction * fraction_ns;
+      frame->bytes = {at + header_size, h.captured};
+      frame->wire_size = h.original;
+      frame->link_type = link_type;
+      frame->capture = capture_index;
       at += size;
     }
+    out.resize(static_cast<std::size_t>(frame - out.data()));
     last_seconds_ = seconds;
     return at;
   }

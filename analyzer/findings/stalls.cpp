@@ -83,7 +83,8 @@ void judge_stop_and_wait(const TraceView& trace, Findings& out) {
     if (static_cast<double>(messages) < trace.limit("stop_and_wait.messages")) return;
     // In packets: no more than a message has, and a message of one packet is clear.
     const u64 width = flow.requests.packets() / messages + 1;
-    if (flow.most_outstanding > std::max<u64>(width, 1) || flow.most_reads_outstanding > 1) return;
+    if (flow.requests.most_outstanding > std::max<u64>(width, 1) || flow.most_reads_outstanding > 1)
+      return;
     Sightings seen{messages, flow.first_frame, flow.last_frame, flow.first_time, flow.last_time};
     cases.push_back({flow.id, Severity::info, static_cast<double>(messages), seen});
   });
@@ -93,7 +94,7 @@ void judge_stop_and_wait(const TraceView& trace, Findings& out) {
                           plural(one.seen.count, "message", "messages")),
               identity(trace, flow)};
     told.evidence.emplace_back("messages", one.seen.count);
-    told.evidence.emplace_back("most_outstanding_psns", u64{flow.most_outstanding});
+    told.evidence.emplace_back("most_outstanding_psns", u64{flow.requests.most_outstanding});
     return told;
   };
   report_cases(trace, kKinds[2], std::move(cases), tell, out);

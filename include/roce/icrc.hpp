@@ -72,8 +72,9 @@ inline u32 icrc(Bytes frame, const net::Located& at, Crc32 crc32_of = crc32) {
   const u8* const bth = frame.data() + at.bth_offset;
 
   // What has to be changed first is copied: the dummy or masked LRH, and the fixed part of the
-  // network header.
-  std::array<u8, 8 + 40 + kUdp + kMaskedBth> head;
+  // network header; and a small packet as a whole, since a call costs more than the copy.
+  constexpr std::size_t kSmall = 48;
+  std::array<u8, 8 + 40 + kUdp + kMaskedBth + kSmall> head;
   u8* put = head.data();
   const auto copy = [&](const u8* from, std::size_t size) {
     std::memcpy(put, from, size);
@@ -116,8 +117,11 @@ inline u32 icrc(Bytes frame, const net::Located& at, Crc32 crc32_of = crc32) {
   }
   copy(bth, kMaskedBth);
   put[-1] = 0xff;  // FECN, BECN and the reserved bits beside them
+  const u8* const rest = bth + kMaskedBth;
+  const std::size_t rest_size = at.bth_size - kMaskedBth - kIcrcSize;
+  if (rest_size <= kSmall) copy(rest, rest_size);
   crc = crc32_of(crc, head.data(), static_cast<std::size_t>(put - head.data()));
-  crc = crc32_of(crc, bth + kMaskedBth, at.bth_size - kMaskedBth - kIcrcSize);
+  if (rest_size > kSmall) crc = crc32_of(crc, rest, rest_size);
   // It is stored least significant byte first.
   return crc << 24 | (crc << 8 & 0xff'0000) | (crc >> 8 & 0xff00) | crc >> 24;
 }

@@ -7,12 +7,20 @@
 #include <vector>
 
 #include "roce/flow/half_flow.hpp"
+#include "roce/flow/large_memory.hpp"
 
 namespace roce::flow {
 
 class FlowTable {
  public:
-  FlowTable() : slots_(std::size_t{1} << 12), mask_(slots_.size() - 1) {}
+  explicit FlowTable(MemoryNotice notice = nullptr)
+      : memory_(notice), slots_(std::size_t{1} << 12, memory_), mask_(slots_.size() - 1) {}
+  FlowTable(const FlowTable&) = delete;
+  FlowTable& operator=(const FlowTable&) = delete;
+  ~FlowTable() {
+    for (u32 id = 1; id <= count_; id++) std::destroy_at(&at(id));
+    for (HalfFlow* chunk : chunks_) memory_.deallocate(chunk, kChunk);
+  }
 
   /// A hint for prefetching: where the search for `hash` begins.
   const void* slot_address(u64 hash) const { return &slots_[hash & mask_]; }
@@ -37,9 +45,9 @@ class FlowTable {
   /// Adds a half-flow that find() did not find.
   HalfFlow& add(const HalfFlowKey& key, u64 hash) {
     if (2 * (std::size_t{count_} + 1) > slots_.size()) grow();
-    if (count_ % kChunk == 0) chunks_.push_back(std::make_unique<HalfFlow[]>(kChunk));
+    if (count_ % kChunk == 0) chunks_.push_back(memory_.allocate(kChunk));
+    HalfFlow& flow = *std::construct_at(&at(count_ + 1));
     const u32 id = ++count_;
-    HalfFlow& flow = at(id);
     flow.key = key;
     flow.id = id;
     place(hash, id);
@@ -51,7 +59,9 @@ class FlowTable {
   u32 size() const { return count_; }
 
  private:
-  static constexpr u32 kChunk = 1024;
+  // Memory that no half-flow was put into yet is not touched, and so not there.
+  static constexpr u32 kChunk = 1u << 14;
+  static_assert(kChunk * sizeof(HalfFlow) % kLargePage == 0);
   struct Slot {
     u32 tag = 0;
     u32 id = 0;
@@ -69,9 +79,10 @@ class FlowTable {
     for (u32 id = 1; id <= count_; id++) place(hash(at(id).key), id);
   }
 
-  std::vector<Slot> slots_;
+  LargeMemory<HalfFlow> memory_;
+  std::vector<Slot, LargeMemory<Slot>> slots_;
   std::size_t mask_;
-  std::vector<std::unique_ptr<HalfFlow[]>> chunks_;
+  std::vector<HalfFlow*> chunks_;
   u32 count_ = 0;
 };
 

@@ -2,7 +2,8 @@
 // One direction to one QP: what was seen of it, and its streams.
 //
 // Laid out by cache line: a request touches lines 0 to 2, a response lines 0 and 3 (and lines 1 and
-// 2 of the half-flow that it answers). Whatever most half-flows never need hangs off a pointer.
+// 2 of the half-flow that it answers), the first packet of a message and a whole one line 4 too.
+// Whatever most half-flows never need hangs off a pointer.
 
 #pragma once
 
@@ -48,23 +49,32 @@ class Tally {
 
 /// What the IP and Ethernet headers of a half-flow's packets say: nearly always the same.
 struct Marking {
-  u8 tos = 2;  // DSCP << 2 | ECN
-  u8 has = 0;  // 1: a VLAN tag, 2: a source port
-  u16 vlan = 0;
   u16 source_port = 0;
-  u16 zero = 0;
+  u16 vlan = 0;
+  u8 tos = 2;  // DSCP << 2 | ECN; never CE
+  u8 has = 0;  // 1: a VLAN tag, 2: a source port
 
   static constexpr u8 kVlan = 1, kSourcePort = 2;
   /// A CE mark is no other marking: the codepoint is taken over from `before`.
   static constexpr Marking of(const Observation& packet, Marking before) {
     const u8 tos =
         packet.ecn() == 3 ? static_cast<u8>((packet.tos & 0xfc) | (before.tos & 3)) : packet.tos;
-    return {tos,
-            static_cast<u8>((packet.has(kHasVlan) ? kVlan : 0) |
-                            (packet.has(kHasSourcePort) ? kSourcePort : 0)),
-            packet.vlan, packet.source_port, 0};
+    return {packet.source_port, packet.vlan, tos, has_of(packet)};
+  }
+  /// Whether `packet` says exactly this, without a CE mark.
+  constexpr bool matches(const Observation& packet) const {
+    const u32 differs =
+        (u32{packet.source_port} | u32{packet.vlan} << 16) ^ (u32{source_port} | u32{vlan} << 16);
+    const u32 more = (u32{packet.tos} ^ tos) | (u32{has_of(packet)} ^ has);
+    return (differs | more) == 0;
   }
   constexpr bool operator==(const Marking&) const = default;
+
+ private:
+  static constexpr u8 has_of(const Observation& packet) {
+    static_assert(kHasVlan == kVlan << 10 && kHasSourcePort == kSourcePort << 10);
+    return packet.flags >> 10 & (kVlan | kSourcePort);
+  }
 };
 
 /// Where time went while requests waited and nothing moved.
@@ -138,8 +148,10 @@ struct RareState {
 struct alignas(64) HalfFlow {
   // Line 0: every packet.
   HalfFlowKey key;
-  u32 partner = 0;  // id of the other half-flow; 0 unknown
-  Marking marking;  // of the latest packet
+  u32 partner = 0;         // id of the other half-flow; 0 unknown
+  Marking marking;         // of the latest packet
+  u8 service = 0;          // Service of the first packet that is no CNP
+  bool read_open = false;  // the width of the READ `open_read` is not known yet
   u64 last_time = 0;
   u64 last_frame = 0;
   u64 wire_bytes = 0;     // whole frames
@@ -160,26 +172,24 @@ struct alignas(64) HalfFlow {
   ResponseStream responses;
   u32 connection = 0;  // id; 0 none
 
-  // Line 4: now and then.
+  // Line 4: the first packets of messages, and whole packets.
+  alignas(64) std::array<u32, kVerbCount> verbs{};  // messages begun, by verb
+  u64 icrc_good = 0;
+  std::unique_ptr<RareState> rare_state;
+  u32 ce_marked = 0;  // packets; counted apart from `marking`, since they come and go
+  u32 ces_since_cnp = 0;
+  TimeBins bins;
+
+  // Line 5: now and then.
   alignas(64) u64 first_time = 0;
   u64 first_frame = 0;
   u64 last_ce_time = 0;
-  u32 ces_since_cnp = 0;
-  u32 ce_marked = 0;      // packets; counted apart from `marking`, since they come and go
+  u32 open_read_length = 0;
+  Psn open_read;
   u32 marking_since = 0;  // packets_low when `marking` began
   u32 id = 0;
   u32 unpaired_requests = 0;
-  u32 open_read_length = 0;  // a READ whose width is not known yet; 0 none
-  Psn open_read;
-  u8 service = 0;            // Service of the first packet
   u8 mtu_candidates = 0x1f;  // bit i: 256 << i fits all READs so far
-  std::unique_ptr<RareState> rare_state;
-
-  // Line 5: counts.
-  alignas(64) std::array<u32, kVerbCount> verbs{};  // messages begun, by verb
-  u64 icrc_good = 0;
-  u32 most_outstanding = 0;  // PSNs
-  TimeBins bins;
 
   u64 packets() const { return packets_low + (rare_state ? rare_state->packets_high : 0); }
   RareState& rare() {
@@ -198,5 +208,6 @@ struct alignas(64) HalfFlow {
     if (marking.has & Marking::kSourcePort) rare().source_ports.add(marking.source_port, count);
   }
 };
+static_assert(sizeof(HalfFlow) == 6 * 64);
 
 }  // namespace roce::flow

@@ -23,12 +23,14 @@ struct Quantiles {
 
 class Histogram {
  public:
-  void add(u64 value) {
+  void add(u64 value) { add(value, bucket_of(value)); }
+  /// The same for who knows `bucket`, bucket_of(value).
+  void add(u64 value, std::size_t bucket) {
     if (count_ == 0 || value < min_) min_ = value;
     if (value > max_) max_ = value;
     count_++;
     sum_ += value;
-    slot(bucket_of(value))++;
+    slot(bucket)++;
   }
 
   void merge(const Histogram& other) {
@@ -41,9 +43,8 @@ class Histogram {
       if (other.counts_[i] != 0) slot(other.first_ + i) += other.counts_[i];
   }
 
-  /// A hint for prefetching: where `value` will be counted; null if there is no place for it yet.
-  const void* address(u64 value) const {
-    const std::size_t bucket = bucket_of(value);
+  /// A hint for prefetching: where `bucket` is counted; null if there is no place for it yet.
+  const void* address(std::size_t bucket) const {
     return bucket - first_ < counts_.size() ? &counts_[bucket - first_] : nullptr;
   }
 
@@ -92,16 +93,18 @@ class Histogram {
 
   // Room for `bucket`, and for its octave, since more values will fall near it.
   u32& slot(std::size_t bucket) {
-    if (bucket - first_ >= counts_.size()) {
-      const std::size_t low = bucket / kSteps * kSteps;
-      const std::size_t first = counts_.empty() ? low : std::min(first_, low);
-      const std::size_t end = std::max(counts_.empty() ? 0 : first_ + counts_.size(), low + kSteps);
-      std::vector<u32> wider(end - first);
-      std::ranges::copy(counts_, wider.begin() + static_cast<std::ptrdiff_t>(first_ - first));
-      counts_ = std::move(wider);
-      first_ = first;
-    }
+    if (bucket - first_ >= counts_.size()) [[unlikely]]
+      widen(bucket);
     return counts_[bucket - first_];
+  }
+  [[gnu::noinline]] void widen(std::size_t bucket) {
+    const std::size_t low = bucket / kSteps * kSteps;
+    const std::size_t first = counts_.empty() ? low : std::min(first_, low);
+    const std::size_t end = std::max(counts_.empty() ? 0 : first_ + counts_.size(), low + kSteps);
+    std::vector<u32> wider(end - first);
+    std::ranges::copy(counts_, wider.begin() + static_cast<std::ptrdiff_t>(first_ - first));
+    counts_ = std::move(wider);
+    first_ = first;
   }
 
   u64 count_ = 0, sum_ = 0, min_ = 0, max_ = 0;

@@ -39,16 +39,17 @@ class History {
   /// own. Numbers start at 1; 0 is none.
   void remember(const Observation& packet, u32& last) {
     count_++;
-    if (count_ == 0) count_ = kSize;  // after four thousand million packets
-    packets_[count_ % kSize] = {
-        .time = packet.time,
-        .previous = last,
-        .psn_and_opcode = packet.psn | u32{packet.opcode} << 24,
-        .icrc = packet.icrc,
-        .ip_id = packet.ip_id,
-        .ttl = packet.ttl,
-        .flags = static_cast<u8>((packet.has(kHasIpId) ? kPastHasIpId : 0) |
-                                 (packet.has(kHasIcrc) ? kPastHasIcrc : 0))};
+    if (count_ == 0) [[unlikely]]
+      count_ = kSize;  // after four thousand million packets
+    static_assert(kPastHasIpId << 7 == kHasIpId && kPastHasIcrc << 5 == kHasIcrc);
+    packets_[count_ % kSize] = {.time = packet.time,
+                                .previous = last,
+                                .psn_and_opcode = packet.psn | u32{packet.opcode} << 24,
+                                .icrc = packet.icrc,
+                                .ip_id = packet.ip_id,
+                                .ttl = packet.ttl,
+                                .flags = static_cast<u8>((packet.flags >> 7 & kPastHasIpId) |
+                                                         (packet.flags >> 5 & kPastHasIcrc))};
     last = count_;
   }
 

@@ -36,9 +36,11 @@ class Messages {
   static constexpr u32 kMost = 1024;
 
   void push(const Message& message) {
-    if (size_ == room_ && !grow()) pop();
+    if (size_ == room_ && !grow()) [[unlikely]]
+      pop();
     slots_[(head_ + size_++) & (room_ - 1)] = message;
   }
+  /// What was in front stays readable until the next push().
   void pop() {
     head_ = static_cast<u16>((head_ + 1) & (room_ - 1));
     size_--;
@@ -49,11 +51,16 @@ class Messages {
   Message& front() { return (*this)[0]; }
   Message& back() { return (*this)[size_ - 1u]; }
   void clear() { size_ = 0; }
-  /// A hint for prefetching.
+  /// Hints for prefetching: where the message in front is, and where the next will be put.
   const Message* front_address() const { return slots_.get() + head_; }
+  const Message* end_address() const { return slots_.get() + ((head_ + size_) & (room_ - 1)); }
 
   /// The message that holds `psn`, or null.
   Message* find(Psn psn) {
+    // Nearly always it is the one in front.
+    if (size_ == 0) return nullptr;
+    if (distance(front().first, psn) >= 0 && (size_ == 1 || distance((*this)[1].first, psn) < 0))
+      return distance(psn, front().end) > 0 ? &front() : nullptr;
     for (u32 i = size_; i-- > 0;) {
       Message& message = (*this)[i];
       if (distance(message.first, psn) >= 0)
@@ -63,7 +70,7 @@ class Messages {
   }
 
  private:
-  bool grow() {
+  [[gnu::noinline]] bool grow() {
     if (room_ == kMost) return false;
     const u32 room = room_ == 0 ? 4 : 2u * room_;
     auto larger = std::make_unique<Message[]>(room);

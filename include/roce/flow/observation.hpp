@@ -14,8 +14,8 @@ namespace roce::flow {
 enum ObservationFlag : u16 {
   kAckRequested = 1 << 0,  // BTH AckReq
   kSolicited = 1 << 1,     // BTH SE
-  kFecn = 1 << 2,
-  kBecn = 1 << 3,
+  kBecn = 1 << 2,
+  kFecn = 1 << 3,
   kHasAeth = 1 << 4,         // `aeth` holds syndrome << 24 | MSN
   kHasDmaLength = 1 << 5,    // `dma_length` holds the RETH's DMALen
   kHasIcrc = 1 << 6,         // the ICRC was captured, and with it the whole packet

@@ -27,7 +27,7 @@ inline u32 read_width(const HalfFlow& flow, const Observation& packet) {
 
 /// Where the READ whose width was open ends.
 inline void settle_open_read(HalfFlow& flow, Psn end) {
-  flow.open_read_length = 0;
+  flow.read_open = false;
   flow.requests.correct_next(end);
   if (!flow.waiting.empty() && flow.waiting.back().first == flow.open_read)
     flow.waiting.back().end = end;
@@ -35,7 +35,8 @@ inline void settle_open_read(HalfFlow& flow, Psn end) {
 
 /// `psn` is the next request's: it says how many PSNs the READ before took, if that can be.
 inline void close_open_read(HalfFlow& flow, Psn psn) {
-  const u32 length = std::exchange(flow.open_read_length, 0);
+  flow.read_open = false;
+  const u32 length = flow.open_read_length;
   const i32 width = distance(flow.open_read, psn);
   if (width <= 0) return;
   u32 fitting = 0;
@@ -53,7 +54,7 @@ inline void close_open_read(HalfFlow& flow, Psn psn) {
 
 inline void set_mtu(HalfFlow& flow, u16 mtu) {
   flow.requests.path_mtu = mtu;
-  if (flow.open_read_length != 0)
+  if (flow.read_open)
     settle_open_read(
         flow, flow.open_read + std::min(packets_of(flow.open_read_length, mtu), kMostReadWidth));
 }

@@ -7,7 +7,8 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <memory>
+#include <span>
 
 #include "roce/wire/bytes.hpp"
 
@@ -29,13 +30,18 @@ class BinClock {
  public:
   static constexpr u32 kMostBins = 128;
 
-  /// Takes the time of a packet. The first one starts the clock.
+  /// Whether `time` lies in the bin that goes on.
+  bool is_now(u64 time) const { return time - begin_ < length_; }
+  /// Whether `time` lies in an earlier one.
+  bool is_past(u64 time) const { return length_ != 0 && time < begin_; }
+
+  /// Takes the time of a packet that lies in no bin so far: bins go on to its own. The first one
+  /// starts the clock.
   void advance(u64 time) {
-    if (!started_) {
-      started_ = true;
-      start_ = time;
-    }
+    if (length_ == 0) start_ = time;
     while (time > start_ && (time - start_) >> shift_ >= kMostBins) shift_++;
+    length_ = width();
+    begin_ = start_ + (u64{bin(time)} << shift_);
   }
   u32 bin(u64 time) const {
     return time > start_ ? static_cast<u32>((time - start_) >> shift_) : 0;
@@ -46,8 +52,9 @@ class BinClock {
 
  private:
   u64 start_ = 0;
+  u64 begin_ = 0;        // of the bin that goes on,
+  u64 length_ = 0;       // and its width; 0 before the first packet
   unsigned shift_ = 20;  // 1.05 ms
-  bool started_ = false;
 };
 
 class TimeBins {
@@ -57,41 +64,60 @@ class TimeBins {
     BinTotals totals;
   };
 
+  TimeBins() = default;
+  TimeBins(const TimeBins& other) : size_(other.size_), room_(other.size_), shift_(other.shift_) {
+    bins_ = std::make_unique<Bin[]>(room_);
+    std::copy_n(other.bins_.get(), size_, bins_.get());
+  }
+  TimeBins& operator=(const TimeBins&) = delete;
+
   /// The counters stood at `totals` when bin `number` ended.
   void note(u32 number, const BinTotals& totals, unsigned shift) {
-    widen(shift);
-    if (!bins_.empty() && bins_.back().number >= number) {
-      bins_.back().totals = totals;
+    if (shift != shift_) widen(shift);
+    if (size_ > 0 && bins_[size_ - 1u].number >= number) {
+      bins_[size_ - 1u].totals = totals;
       return;
     }
-    bins_.push_back({number, totals});
+    if (size_ == room_) grow();
+    bins_[size_++] = {number, totals};
   }
 
+  /// A hint for prefetching: where the next bin will be noted.
+  const Bin* next_address() const { return bins_.get() + size_; }
+
   /// Bins in order, at the width of `shift`; those in which nothing happened are left out.
-  const std::vector<Bin>& at(unsigned shift) {
+  std::span<const Bin> at(unsigned shift) {
     widen(shift);
-    return bins_;
+    return {bins_.get(), size_};
   }
 
  private:
   void widen(unsigned shift) {
-    if (bins_.empty() || shift <= shift_) {
-      shift_ = std::max(shift_, shift);
+    if (size_ == 0 || shift <= shift_) {
+      shift_ = static_cast<u8>(std::max<unsigned>(shift_, shift));
       return;
     }
     const unsigned by = shift - shift_;
-    shift_ = shift;
-    std::size_t kept = 0;
-    for (const Bin& bin : bins_) {
-      const u32 number = by < 32 ? bin.number >> by : 0;
-      if (kept > 0 && bins_[kept - 1].number == number) kept--;
-      bins_[kept++] = {number, bin.totals};
+    shift_ = static_cast<u8>(shift);
+    u16 kept = 0;
+    for (u16 i = 0; i < size_; i++) {
+      const u32 number = by < 32 ? bins_[i].number >> by : 0;
+      if (kept > 0 && bins_[kept - 1u].number == number) kept--;
+      bins_[kept++] = {number, bins_[i].totals};
     }
-    bins_.resize(kept);
+    size_ = kept;
+  }
+  void grow() {
+    room_ = static_cast<u16>(std::max(8, 2 * room_));
+    auto larger = std::make_unique<Bin[]>(room_);
+    std::copy_n(bins_.get(), size_, larger.get());
+    bins_ = std::move(larger);
   }
 
-  std::vector<Bin> bins_;
-  unsigned shift_ = 0;
+  std::unique_ptr<Bin[]> bins_;
+  u16 size_ = 0;
+  u16 room_ = 0;
+  u8 shift_ = 0;
 };
 
 }  // namespace roce::flow

@@ -119,7 +119,11 @@ struct Address {
 /// An IPv4 address below 240.0.0.0 is its own id, so that the common case needs no look-up.
 class AddressTable {
  public:
-  u32 id_of_ipv4(u32 value) { return value < kFirstStored ? value : stored(Address::ipv4(value)); }
+  u32 id_of_ipv4(u32 value) {
+    if (value < kFirstStored) [[likely]]
+      return value;
+    return stored(Address::ipv4(value));
+  }
   u32 id_of(const Address& address) {
     if (address.kind == AddressKind::ipv4) return id_of_ipv4(address.ipv4_value());
     return stored(address);
@@ -131,7 +135,8 @@ class AddressTable {
     std::memcpy(&high, octets, 8);
     std::memcpy(&low, octets + 8, 8);
     Recent& recent = recent_[(high ^ low) * 0x9e37'79b9'7f4a'7c15u >> 56];
-    if (recent.high == high && recent.low == low && recent.id != 0) return recent.id;
+    if (recent.high == high && recent.low == low && recent.id != 0) [[likely]]
+      return recent.id;
     Address address;
     std::memcpy(address.octets.data(), octets, 16);
     address.kind = AddressKind::ipv6;
@@ -156,7 +161,7 @@ class AddressTable {
     u32 id = 0;  // 0: none
   };
 
-  u32 stored(const Address& address) {
+  [[gnu::noinline]] u32 stored(const Address& address) {
     if (2 * (addresses_.size() + 1) > slots_.size()) grow();
     std::size_t slot = hash(address) & (slots_.size() - 1);
     while (slots_[slot] != kEmpty) {

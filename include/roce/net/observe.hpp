@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <bit>
+
 #include "roce/flow/observation.hpp"
 #include "roce/net/layers.hpp"
 #include "roce/net/located.hpp"
@@ -26,17 +28,38 @@ enum class Sighting : u8 {
 
 namespace detail {
 
-/// The big-endian integer at `at`; the caller provides that it is there.
+/// The big-endian integer at `at`; the caller provides that it is there. One load and one byte
+/// swap, which GCC does not make of BigEndian's expression in every surrounding.
 inline u16 load16(const u8* at) {
-  be16 value;
+  u16 value;
   std::memcpy(&value, at, sizeof(value));
-  return value;
+  return std::endian::native == std::endian::little ? __builtin_bswap16(value) : value;
 }
 inline u32 load32(const u8* at) {
-  be32 value;
+  u32 value;
   std::memcpy(&value, at, sizeof(value));
-  return value;
+  return std::endian::native == std::endian::little ? __builtin_bswap32(value) : value;
 }
+
+/// What observe_quickly() needs of an opcode.
+struct QuickLayout {
+  u8 head = 0;  // as in OpcodeLayout
+  u8 aeth = 0, dma_length = 0, source_qp = 0;
+  u16 flags = 0;  // ObservationFlag: the headers it has
+  bool has_payload = false;
+};
+inline constexpr std::array<QuickLayout, 256> kQuickLayout = [] {
+  std::array<QuickLayout, 256> table{};
+  for (std::size_t i = 0; i < table.size(); i++) {
+    const OpcodeLayout& from = kOpcodeLayout[i];
+    const unsigned flags = (from.aeth != 0 ? u32{flow::kHasAeth} : 0) |
+                           (from.dma_length != 0 ? u32{flow::kHasDmaLength} : 0) |
+                           flow::kHasSourcePort;
+    table[i] = {from.head,      from.aeth, from.dma_length, from.source_qp, static_cast<u16>(flags),
+                i != kCnpOpcode};
+  }
+  return table;
+}();
 
 /// Whether a UDP payload of `size` bytes sent to port 4791 can be a RoCE packet. Every length on
 /// the wire is a multiple of 4 (IBTA 9.2.5: padding). A missing ICRC is forgiven: captures taken
@@ -128,108 +151,110 @@ inline Sighting observe_slowly(Bytes frame, u32 wire_size, u16 link_type, Addres
   return observe_end(at, path, wire_size, addresses, out, located);
 }
 
-/// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
-/// odd about it; then nothing was changed.
-inline bool observe_quickly(Bytes frame, u32 wire_size, AddressTable& addresses,
-                            flow::Observation& out, Located& located) {
-  using detail::load16, detail::load32;
-  constexpr std::size_t kEthernet = 14, kTag = 4, kIpv4 = 20, kIpv6 = 40, kUdp = 8;
-  const u8* const start = frame.data();
-  if (frame.size() < kEthernet + kIpv4 + kUdp + sizeof(Bth)) return false;
-  const bool tagged = load16(start + 12) == 0x8100;
-  const u8* const ip = start + kEthernet + (tagged ? kTag : 0);
-  const u32 word = load32(ip - 2);  // EtherType, and the first two bytes of IP
+namespace detail {
 
-  const bool is_ipv4 = (word & 0xffff'ff00) == 0x0800'4500;  // without options
-  if (!is_ipv4 && (word & 0xffff'f000) != 0x86dd'6000) return false;
-  const u8* const udp = ip + (is_ipv4 ? kIpv4 : kIpv6);
-  const u8* const bth = udp + kUdp;
-  const std::size_t bth_offset = static_cast<std::size_t>(bth - start);
-  if (frame.size() < bth_offset + sizeof(Bth)) return false;
-  u32 udp_size;
-  if (is_ipv4) {
-    // No fragment, neither the first nor a later one; UDP.
-    if ((load32(ip + 6) & 0x3fff'00ff) != step::kProtocolUdp) return false;
-    udp_size = load16(ip + 2) - u32{kIpv4};
-  } else {
-    if (ip[6] != step::kProtocolUdp) return false;
-    udp_size = load16(ip + 4);
-  }
-  if (load16(udp + 2) != kRoceV2Port || load16(udp + 4) != udp_size) return false;
+// The four usual shapes, all offsets known. All checks come first, then every field is loaded where
+// it is stored: what is kept between costs more than to load it again.
+template <bool kTagged, bool kIsIpv4>
+[[gnu::always_inline]] inline bool observe_shape(Bytes frame, u32 wire_size,
+                                                 AddressTable& addresses, flow::Observation& out,
+                                                 Located& located) {
+  constexpr std::size_t kUdp = 8;
+  constexpr std::size_t kIpOffset = kTagged ? 18 : 14;
+  constexpr std::size_t kBthOffset = kIpOffset + (kIsIpv4 ? 20 : 40) + kUdp;
+  if (frame.size() < kBthOffset + sizeof(Bth)) [[unlikely]]
+    return false;
+  const u8* const ip = frame.data() + kIpOffset;
+  const u8* const bth = frame.data() + kBthOffset;
+  // IPv4: no fragment, neither the first nor a later one; UDP.
+  const bool is_udp =
+      kIsIpv4 ? (load32(ip + 6) & 0x3fff'00ff) == step::kProtocolUdp : ip[6] == step::kProtocolUdp;
+  const u32 udp_size = kIsIpv4 ? load16(ip + 2) - u32{20} : load16(ip + 4);
+  if (!is_udp || load32(bth - 6) != (u32{kRoceV2Port} << 16 | udp_size)) [[unlikely]]
+    return false;
 
   const u32 first = load32(bth);  // opcode:8 SE:1 M:1 PadCnt:2 TVer:4 P_Key:16
-  const OpcodeLayout layout = kOpcodeLayout[first >> 24];
+  const QuickLayout layout = kQuickLayout[first >> 24];
   const u32 size = udp_size - u32{kUdp};
-  const u32 padding = first >> 20 & 3;
-  const u32 least = layout.head + padding + u32{kIcrcSize};
-  if (layout.head == 0 || (first & 0x000f'0000) != 0 || udp_size < kUdp + least || size % 4 != 0) {
+  const u32 least = layout.head + (first >> 20 & 3) + u32{kIcrcSize};
+  const std::size_t captured = frame.size() - kBthOffset;
+  if (layout.head == 0 || captured < layout.head || udp_size < kUdp + least ||
+      ((first & 0x000f'0000) | size % 4) != 0) [[unlikely]]
     return false;
-  }
 
-  const std::size_t captured = frame.size() - bth_offset;
-  const u32 second = load32(bth + 4);  // FECN:1 BECN:1 reserved:6 DestQP:24
-  const u32 third = load32(bth + 8);   // A:1 reserved:7 PSN:24
-  u32 flags = flow::kHasSourcePort;
-  flags |= (third >> 31) * flow::kAckRequested;
-  flags |= (first >> 23 & 1) * flow::kSolicited;
-  flags |= (second >> 31) * flow::kFecn;
-  flags |= (second >> 30 & 1) * flow::kBecn;
-
-  if (is_ipv4) {
-    flags |= flow::kHasIpId;
+  if constexpr (kIsIpv4) {
     out.source = addresses.id_of_ipv4(load32(ip + 12));
     out.destination = addresses.id_of_ipv4(load32(ip + 16));
     out.ip_id = load16(ip + 4);
-    out.tos = static_cast<u8>(word);
+    out.tos = ip[1];
     out.ttl = ip[8];
   } else {
     out.source = addresses.id_of_ipv6(ip + 8);
     out.destination = addresses.id_of_ipv6(ip + 24);
     out.ip_id = 0;
-    out.tos = static_cast<u8>(word >> 4);
+    out.tos = static_cast<u8>(load16(ip) >> 4);
     out.ttl = ip[7];
   }
-  out.vlan = 0;
-  if (tagged) {
-    flags |= flow::kHasVlan;
-    out.vlan = load16(start + kEthernet);
-  }
-
-  out.aeth = out.dma_length = out.source_qp = out.icrc = 0;
-  if (layout.aeth != 0 && captured >= layout.aeth + sizeof(Aeth)) {
-    flags |= flow::kHasAeth;
-    out.aeth = load32(bth + layout.aeth);
-  }
-  if (layout.dma_length != 0 && captured >= layout.dma_length + sizeof(be32)) {
-    flags |= flow::kHasDmaLength;
-    out.dma_length = load32(bth + layout.dma_length);
-  }
-  if (layout.source_qp != 0 && captured >= layout.source_qp + sizeof(be32)) {
-    out.source_qp = load32(bth + layout.source_qp) & 0xff'ffff;
-  }
-  if (captured >= size) {
-    flags |= flow::kHasIcrc;
-    out.icrc = load32(bth + size - kIcrcSize);
-  } else {
-    flags |= flow::kTruncated;
-  }
-
   out.opcode = static_cast<u8>(first >> 24);
-  out.dest_qp = second & 0xff'ffff;
-  out.psn = third & 0xff'ffff;
-  out.payload_size = out.opcode == kCnpOpcode ? 0 : size - least;
-  out.wire_size = wire_size;
-  out.source_port = load16(udp);
   out.version = 2;
-  out.flags = static_cast<u16>(flags);
-  located = {static_cast<u32>(ip - start), static_cast<u32>(bth_offset), size, 2, captured >= size};
+  out.wire_size = wire_size;
+  out.payload_size = layout.has_payload ? size - least : 0;
+  out.source_port = load16(bth - kUdp);
+  out.vlan = kTagged ? load16(ip - 4) : u16{0};
+
+  const u32 second = load32(bth + 4);  // FECN:1 BECN:1 reserved:6 DestQP:24
+  out.dest_qp = second & 0xff'ffff;
+  const u32 third = load32(bth + 8);  // A:1 reserved:7 PSN:24
+  out.psn = third & 0xff'ffff;
+  static_assert(flow::kAckRequested == 1 && flow::kSolicited == 2);
+  static_assert(flow::kBecn == 4 && flow::kFecn == 8);
+  constexpr u32 kFlags = (kTagged ? u32{flow::kHasVlan} : 0) | (kIsIpv4 ? u32{flow::kHasIpId} : 0);
+  const u32 flags = kFlags | layout.flags | third >> 31 | (first >> 22 & flow::kSolicited) |
+                    (second >> 28 & (flow::kFecn | flow::kBecn));
+  const bool whole = captured >= size;
+  out.flags = static_cast<u16>(flags | (whole ? flow::kHasIcrc : flow::kTruncated));
+  out.icrc = whole ? load32(bth + size - kIcrcSize) : 0;
+
+  // Where a header is not there, its offset leads to the BTH, and what was read is left out:
+  // cheaper than branches that the mix of opcodes makes hard to foresee.
+  const u32 aeth = load32(bth + layout.aeth);
+  out.aeth = layout.aeth != 0 ? aeth : 0;
+  const u32 dma_length = load32(bth + layout.dma_length);
+  out.dma_length = layout.dma_length != 0 ? dma_length : 0;
+  const u32 source_qp = load32(bth + layout.source_qp);
+  out.source_qp = layout.source_qp != 0 ? source_qp & 0xff'ffff : 0;
+  located = {u32{kIpOffset}, u32{kBthOffset}, size, 2, whole};
   return true;
+}
+
+}  // namespace detail
+
+/// Observes an Ethernet frame at fixed offsets. False: the frame has another shape, or anything
+/// odd about it; then nothing was changed.
+[[gnu::always_inline]] inline bool observe_quickly(Bytes frame, u32 wire_size,
+                                                   AddressTable& addresses, flow::Observation& out,
+                                                   Located& located) {
+  using namespace detail;
+  if (frame.size() < 20) [[unlikely]]
+    return false;
+  const bool tagged = load16(frame.data() + 12) == 0x8100;
+  // EtherType, and the first two bytes of IP.
+  const u32 word = load32(frame.data() + (tagged ? 16 : 12));
+  if ((word & 0xffff'ff00) == 0x0800'4500) {  // without options
+    return tagged ? observe_shape<true, true>(frame, wire_size, addresses, out, located)
+                  : observe_shape<false, true>(frame, wire_size, addresses, out, located);
+  }
+  if ((word & 0xffff'f000) != 0x86dd'6000) [[unlikely]]
+    return false;
+  return tagged ? observe_shape<true, false>(frame, wire_size, addresses, out, located)
+                : observe_shape<false, false>(frame, wire_size, addresses, out, located);
 }
 
 /// Observes what a mirror or an overlay wrapped: walks to the Ethernet frame inside, which most
 /// often has a usual shape again, and on from there if it has not.
-inline Sighting observe_wrapped(Bytes frame, u32 wire_size, u16 link_type, AddressTable& addresses,
-                                flow::Observation& out, Located& located) {
+[[gnu::noinline]] inline Sighting observe_wrapped(Bytes frame, u32 wire_size, u16 link_type,
+                                                  AddressTable& addresses, flow::Observation& out,
+                                                  Located& located) {
   Path path;
   Cursor at = walk_until(step::kEthernet, start(frame, wire_size, link_type), path);
   if (at.next == step::kEthernet) {
