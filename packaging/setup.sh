@@ -38,20 +38,18 @@ for package in "${wanted[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 install_missing() {
-  local as_root=() log
+  local as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)
-  echo "Installing ${missing[*]}" >&2
   # wireshark-common asks whether others than root may capture: the default, no, will do.
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+  "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
+}
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "Installing ${missing[*]}" >&2
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } \
-      < /dev/null > "$log" 2>&1; then
-    cat "$log" >&2
-    exit 1
-  fi
-}
-[ ${#missing[@]} -eq 0 ] || install_missing
+  install_missing < /dev/null > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+fi
 
 # What drives the browser is no package of the system's.
 case " $* " in
