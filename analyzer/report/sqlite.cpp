@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -120,15 +121,15 @@ class Database {
  public:
   /// `name` is for messages.
   Database(const std::string& path, std::string name) : name_{std::move(name)} {
-    check(sqlite3_open_v2(path.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                          nullptr));
+    sqlite3* connection = nullptr;
+    const int result = sqlite3_open_v2(path.c_str(), &connection,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    connection_.reset(connection);  // there even when opening failed, for its message
+    check(result);
   }
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-  ~Database() { sqlite3_close(connection_); }
 
   void run(const std::string& sql) {
-    check(sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr));
+    check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
   }
   sqlite3_int64 number(const std::string& sql) {
     Statement statement{*this, sql};
@@ -136,16 +137,19 @@ class Database {
   }
   void check(int result) {
     if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE) return;
-    throw std::runtime_error{
-        fmt::format("{}: {}", name_, connection_ ? sqlite3_errmsg(connection_) : "out of memory")};
+    throw std::runtime_error{fmt::format(
+        "{}: {}", name_, connection_ ? sqlite3_errmsg(connection_.get()) : "out of memory")};
   }
   [[noreturn]] void refuse(std::string_view why) const {
     throw std::runtime_error{fmt::format("{}: {}", name_, why)};
   }
-  sqlite3* connection() const { return connection_; }
+  sqlite3* connection() const { return connection_.get(); }
 
  private:
-  sqlite3* connection_ = nullptr;
+  struct Close {
+    void operator()(sqlite3* connection) const { sqlite3_close(connection); }
+  };
+  std::unique_ptr<sqlite3, Close> connection_;
   std::string name_;
 };
 
