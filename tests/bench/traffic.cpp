@@ -216,6 +216,10 @@ bool Traffic::lose(Connection& at) {
 }
 
 void Traffic::go_back(Connection& at) {
+  // A requester needs time to see that something got lost. What comes again at once is a copy that
+  // the mirror made: nothing else tells the two apart where packets have no identification.
+  constexpr u64 kReaction = 60'000;  // nanoseconds
+  time_ += kReaction;
   at.next = at.restart;
   at.countdown = 0;
   at.read_start = kNoRead;
