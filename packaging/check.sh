@@ -16,7 +16,7 @@ packaging/setup.sh browser || echo "The HTML report is not tried in a browser: s
 if command -v ccache > /dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   # What one checkout compiled, the next need not compile again.
-  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
 step "format"
