@@ -24,7 +24,7 @@ void Decoder::note_other(const Frame& frame, std::size_t index, Sighting sightin
   protocols_[std::string(protocol_name(frame))]++;
 }
 
-std::span<const Observation> Decoder::decode(const FrameBatch& batch) {
+std::span<Observation> Decoder::decode(const FrameBatch& batch) {
   if (observations_.size() < batch.size()) observations_.resize(batch.size());
   Observation* const begin = observations_.data();
   Observation* next = begin;

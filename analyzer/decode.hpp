@@ -27,7 +27,7 @@ struct SightingCounts {
 class Decoder {
  public:
   /// The RoCE packets of `batch`, in its order; valid until the next call.
-  std::span<const roce::flow::Observation> decode(const FrameBatch& batch);
+  std::span<roce::flow::Observation> decode(const FrameBatch& batch);
 
   /// Messages of the communication manager among them, with the index of their packet.
   struct Cm {

@@ -129,7 +129,8 @@ std::map<u32, u64> connection_rows(const TraceState& state, std::span<const u32>
   return rows;
 }
 
-// Where a sample of the packets was captured, sequence numbers tell nothing.
+// Where a sample of the packets was captured, or two taps without telling which packet is of
+// which, sequence numbers tell nothing.
 void withdraw_sequence_counts(Report& report) {
   report.totals.retransmissions.reset();
   report.totals.missing_psns.reset();
@@ -177,6 +178,7 @@ void Judge::look(const TraceState& state, std::span<const Observation> packets,
   for (std::size_t i = 0; i < packets.size(); i++) {
     for (; other != others_end && batch[*other].number < packets[i].frame; ++other)
       look_at(batch[*other]);
+    if (packets[i].has(roce::flow::kCopy)) continue;
     const bool unseen = is_plain(packets[i], arrivals[i]) && arrivals[i].flow <= known_flows_ &&
                         ++unshown_ < kSampling;
     if (unseen && !investigation_.wants_all()) [[likely]]
@@ -238,10 +240,11 @@ void Judge::conclude(const TraceState& state, std::span<const u32> selected, Rep
                                                .captures = facts,
                                                .half_flows = selected,
                                                .begin = begin,
-                                               .end = end});
+                                               .end = end,
+                                               .mixed_ns = state.taps.mixed_ns()});
   grade(findings.distrust, report);
   report.subnet_pairs = subnet_pairs(state, selected, circumstances_.subnet);
-  if (findings.sampled) withdraw_sequence_counts(report);
+  if (findings.unordered) withdraw_sequence_counts(report);
   const std::map<u32, u64> rows = connection_rows(state, selected);
   for (Finding& finding : findings.found)
     report.findings.push_back(row_of(state, std::move(finding), rows));

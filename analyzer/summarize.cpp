@@ -279,6 +279,25 @@ CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {
   return row;
 }
 
+std::string tap_name(const TraceState& state, Tap tap) {
+  const CaptureInfo& info = state.trace.info(tap.capture);
+  if (info.interfaces.size() < 2 || tap.interface >= info.interfaces.size()) return info.file;
+  const std::string& name = info.interfaces[tap.interface].name;
+  return name.empty() ? fmt::format("interface {} of {}", tap.interface, info.file)
+                      : fmt::format("interface {} ({}) of {}", tap.interface, name, info.file);
+}
+
+void note_copies(const TraceState& state, Report& report) {
+  for (const Taps::Copies& copies : state.taps.copies()) {
+    if (copies.packets == 0) continue;
+    report.captures[copies.tap.capture].notes.push_back(fmt::format(
+        "{} packets of {} are those that {} shows too, from another tap whose clock is {:+.6f} s "
+        "off. They were captured twice, and are left out of all counts of flows.",
+        copies.packets, tap_name(state, copies.tap), tap_name(state, copies.kept),
+        static_cast<double>(copies.behind_ns) * 1e-9));
+  }
+}
+
 void add(Totals& totals, const HalfFlow& flow) {
   const TroubleCounts trouble = flow.requests.trouble_counts();
   totals.half_flows++;
@@ -315,6 +334,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
     report.totals.packets += report.captures.back().packets;
     report.totals.roce_packets += report.captures.back().roce_packets;
   }
+  note_copies(state, report);
   report.totals.retransmissions = report.totals.missing_psns = 0;
   const std::vector<u32> ids = selected_flows(state, options);
   for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));

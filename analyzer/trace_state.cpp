@@ -14,7 +14,8 @@ using roce::flow::Observation;
 TraceState::TraceState(const Options& options, bool keep_settlements)
     : trace(options),
       tracker(keep_settlements, options.max_flows.value_or(0), ask_for_large_pages),
-      surroundings(std::max(limits_of(options)["link.gbps"], 0.001)) {}
+      surroundings(std::max(limits_of(options)["link.gbps"], 0.001)),
+      taps(options) {}
 
 // A CM message speaks of what comes after it, so it has its turn right behind its packet.
 void TraceState::observe(std::span<const Observation> packets, std::span<Arrival> arrivals) {
@@ -22,7 +23,8 @@ void TraceState::observe(std::span<const Observation> packets, std::span<Arrival
   for (const Decoder::Cm& cm : decoder.cm_messages()) {
     const std::size_t count = cm.packet + 1 - begin;
     tracker.observe(packets.subspan(begin, count), arrivals.subspan(begin, count));
-    tracker.observe_cm(packets[cm.packet], cm.message);
+    if (!packets[cm.packet].has(roce::flow::kCopy))
+      tracker.observe_cm(packets[cm.packet], cm.message);
     begin = cm.packet + 1;
   }
   tracker.observe(packets.subspan(begin), arrivals.subspan(begin));
@@ -37,7 +39,8 @@ void TraceState::run(Progress& progress, const Each& each) {
   std::vector<Arrival> arrivals(kBatchFrames);
   roce::u64 done_frames = 0;
   while (trace.next(frames)) {
-    const std::span<const Observation> packets = decoder.decode(frames);
+    const std::span<Observation> packets = decoder.decode(frames);
+    taps.mark(frames, packets);
     observe(packets, arrivals);
     look_around();
     if (each) each(packets, std::span(arrivals).first(packets.size()));

@@ -13,6 +13,7 @@
 #include "roce/flow/tracker.hpp"
 #include "selection.hpp"
 #include "surroundings.hpp"
+#include "taps.hpp"
 
 namespace rocetrace {
 
@@ -29,6 +30,7 @@ struct TraceState {
   Decoder decoder;
   roce::flow::Tracker tracker;
   Surroundings surroundings;
+  Taps taps;
 
  private:
   void observe(std::span<const roce::flow::Observation> packets,

@@ -95,7 +95,29 @@ void judge_direction(const TraceView& trace, Findings& out) {
     out.unjudged.push_back({id, "Only one direction was captured."});
 }
 
+void judge_mixed(const TraceView& trace, Findings& out) {
+  Finding finding;
+  finding.kind = &kKinds[0];
+  finding.severity = Severity::warning;
+  const std::string apart = human::duration(*trace.mixed_ns);
+  finding.text = fmt::format(
+      "Two taps were merged into one capture, with clocks {} apart and nothing that tells which "
+      "tap "
+      "a packet comes from. Analyze the captures of the taps as files of their own.",
+      apart);
+  finding.evidence = {{"clocks_apart_ns", *trace.mixed_ns}};
+  out.found.push_back(std::move(finding));
+  for (u32 i = 0; i < trace.captures.size(); i++)
+    out.distrust.push_back({i, true,
+                            fmt::format("It mixes two taps whose clocks are {} apart: the "
+                                        "order of packets means nothing.",
+                                        apart)});
+  for (const char* id : {"loss.retransmission", "loss.reordering", "loss.unrecovered", "stall"})
+    out.unjudged.push_back({id, "Two taps with two clocks were merged into one capture."});
+}
+
 void judge(const TraceView& trace, Findings& out) {
+  if (trace.mixed_ns) return judge_mixed(trace, out);
   judge_duplicates(trace, out);
   judge_direction(trace, out);
 }

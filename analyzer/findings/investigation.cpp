@@ -32,9 +32,26 @@ void Investigation::on_frame(const OtherFrame& frame) {
   ask_again();
 }
 
+namespace {
+
+// Two taps in one trace with two clocks: what came first, how long it took, and what was sent again
+// cannot be told. What single packets say, and how many there are of a kind, can.
+void leave_what_needs_no_order(Findings& out) {
+  constexpr std::string_view kOrderless[] = {"capture.",   "dscp.",     "ecn.",
+                                             "entropy.",   "icrc.",     "nak.invalid",
+                                             "nak.remote", "path.icmp", "cm.rejected"};
+  std::erase_if(out.found, [&](const Finding& finding) {
+    return std::ranges::none_of(
+        kOrderless, [&](std::string_view prefix) { return finding.kind->id.starts_with(prefix); });
+  });
+}
+
+}  // namespace
+
 Findings Investigation::conclude(TraceView trace) {
   Findings out;
-  trace.sampled = out.sampled = is_sampled(trace);
+  trace.sampled = !trace.mixed_ns && is_sampled(trace);
+  out.unordered = trace.sampled || trace.mixed_ns;
   for (std::size_t i = 0; i < detectors_.size(); i++) {
     if (detectors_[i]) {
       detectors_[i]->on_end(trace, out);
@@ -42,6 +59,7 @@ Findings Investigation::conclude(TraceView trace) {
       catalog()[i]->judge(trace, out);
     }
   }
+  if (trace.mixed_ns) leave_what_needs_no_order(out);
   std::ranges::stable_sort(out.found, [](const Finding& a, const Finding& b) {
     const auto rank = [](const Finding& finding) {
       return std::tuple(finding.severity, finding.kind->urgency);

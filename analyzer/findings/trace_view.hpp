@@ -73,6 +73,7 @@ struct TraceView {
   std::span<const u32> half_flows;  // ids of those that the user asked for, ascending
   u64 begin = 0, end = 0;           // of the trace, nanoseconds
   bool sampled = false;             // PSNs mean nothing: see capture.sampled
+  std::optional<u64> mixed_ns{};    // two taps in one, with clocks so far apart: nor do they here
 
   using Flow = roce::flow::HalfFlow;
   const Flow& flow(u32 id) const { return tracker.flows().at(id); }

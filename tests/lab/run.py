@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks rocetrace against captures with ground truth.
 
-usage: run.py SHARED ROCETRACE acceptance|clean|counters|latencies|pairs|place|truncated_twins
+usage: run.py SHARED ROCETRACE acceptance|clean|counters|latencies|pairs|place|truncated_twins|two_taps
 SHARED holds captures/lab and tools/. Exit code 77, which ctest counts as skipped, when it does not exist.
 """
 
@@ -18,7 +18,7 @@ KNOWN = {
     "within a millisecond, which is a duplicate capture by definition; no sender sent anything twice",
 }
 
-OURS = {"counters", "latencies", "pairs", "place", "truncated_twins"}
+OURS = {"counters", "latencies", "pairs", "place", "truncated_twins", "two_taps"}
 
 
 def run_handed(command):

@@ -25,7 +25,9 @@ enum ObservationFlag : u16 {
   kHasVlan = 1 << 10,        // `vlan` holds the innermost tag's TCI
   kHasSourcePort = 1 << 11,  // RoCEv2
   kIcrcGood = 1 << 12,       // set by who checked it
-  kIcrcBad = 1 << 13
+  kIcrcBad = 1 << 13,
+  kCopy =
+      1 << 14  // another tap's capture of a packet that the trace holds anyway; set by who knows
 };
 
 /// All integers are in host order.

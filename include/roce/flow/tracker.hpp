@@ -107,7 +107,11 @@ class Tracker {
       if (!flow || flow->key != HalfFlowKey::of(packet)) [[unlikely]] {
         flow = find_or_add(packet, hashes[i]);
         if (!flow) {
-          untracked_packets_++;
+          if (packet.has(kCopy)) {
+            arrivals[i].packet_class = PacketClass::duplicate_capture;
+          } else {
+            untracked_packets_++;
+          }
           continue;
         }
         ids[i] = flow->id;
@@ -159,7 +163,7 @@ class Tracker {
   [[gnu::noinline]] HalfFlow* find_or_add(const Observation& packet, u64 hash) {
     const HalfFlowKey key = HalfFlowKey::of(packet);
     if (const u32 found = flows_.find(key, hash)) return &flows_.at(found);
-    if (flows_.size() >= max_flows_) return nullptr;
+    if (flows_.size() >= max_flows_ || packet.has(kCopy)) return nullptr;
     HalfFlow& flow = flows_.add(key, hash);
     flow.service = static_cast<u8>(service_of(packet.opcode));
     flow.first_time = packet.time;
@@ -179,9 +183,15 @@ class Tracker {
 
   void observe_one(HalfFlow& flow, const Observation& packet, Arrival& arrival) {
     const u64 last_time = flow.last_time;
-    account(flow, arrival.flow, packet);
-    if (packet.has(kUndecoded)) [[unlikely]]
+    if (packet.flags & (kUndecoded | kCopy)) [[unlikely]] {
+      if (packet.has(kCopy)) {
+        arrival.packet_class = PacketClass::duplicate_capture;
+      } else {
+        account(flow, arrival.flow, packet);
+      }
       return;
+    }
+    account(flow, arrival.flow, packet);
     const OpcodeTraits traits = kTraits[packet.opcode];
     if (traits.is(kRequest)) {
       if (!traits.is(kSequenced) || packet.dest_qp <= 1) [[unlikely]] {
