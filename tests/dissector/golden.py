@@ -31,6 +31,7 @@ WORDS = {"roce.analysis.class", "roce.analysis.cause", "roce.analysis.place", "r
          "roce.bth.opcode"}
 BOOLEANS = {"True": "1", "False": "0"}  # since Wireshark 4.2
 FIRST = 40
+ONE_TAP = r"(?!a\d\d).*\.a\.pcap"  # of each situation; those that vary sizes differ in little else
 
 
 def said(capture):
@@ -80,6 +81,30 @@ def of_lab(captures):
     return "".join(f"{os.path.basename(name)}\n    {counts(name)}\n" for name in captures)
 
 
+def without_payload(frame):
+    """The frame's layers, with the beginning of its payload only."""
+    payload = frame.get("roce", {}).get("roce.payload")
+    if isinstance(payload, str):
+        frame["roce"]["roce.payload"] = payload[:23]
+    return frame
+
+
+def of_lab_json(captures):
+    """Of each capture, the whole of the first frame of each kind."""
+    lines = []
+    for name in captures:
+        first = {}
+        for number, *kind in wireshark.fields(
+                name, ["frame.number", "roce.bth.opcode", "roce.analysis.class", "roce.analysis.cause",
+                       "roce.analysis.place", "roce.analysis.nak_cause"], "-Y", "roce"):
+            first.setdefault(tuple(kind), number)
+        wanted = ",".join(first.values())
+        lines.append(os.path.basename(name) + "\n")
+        lines.extend(f"    {json.dumps(simplified(without_payload(frame)))}\n" for frame in
+                     wireshark.layers(name, ["roce"], "-Y", f"frame.number in {{{wanted}}}"))
+    return "".join(lines)
+
+
 def pcaps(folder):
     return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
             if name.endswith(".pcap")]
@@ -96,6 +121,7 @@ def makers():
         name = os.path.basename(path).removesuffix(".pcap")
         made[f"sample_{name}.txt"] = lambda path=path: of_sample(path)
     made["lab.txt"] = lambda: of_lab(wireshark.lab())
+    made["lab.ndjson"] = lambda: of_lab_json(wireshark.lab(ONE_TAP))
     return made
 
 
