@@ -9,6 +9,13 @@ namespace roce::net::step {
 
 inline constexpr Next kEthernet = {Space::link_type, 1};
 
+/// Behind a header of `size` bytes that ends with an EtherType. IEEE 802.3, 3.2.6: values up to
+/// 1500 are the length of an LLC frame, behind a tag as well.
+inline Cursor after_ether_type(Cursor at, std::size_t size, u16 type) {
+  if (type <= 1500) return at.after(size, {Space::llc, 0}).limited_to(type);
+  return at.after(size, {Space::ether_type, type});
+}
+
 inline Cursor ethernet(Cursor at, Path& path) {
   struct Header {
     std::array<u8, 6> destination, source;
@@ -20,11 +27,7 @@ inline Cursor ethernet(Cursor at, Path& path) {
   path.has_macs = true;
   path.destination_mac = h->destination;
   path.source_mac = h->source;
-  // IEEE 802.3, 3.2.6: values up to 1500 are the length of an LLC frame.
-  if (h->type <= 1500) {
-    return at.after(sizeof(Header), {Space::llc, 0}).limited_to(h->type);
-  }
-  return at.after(sizeof(Header), {Space::ether_type, h->type});
+  return after_ether_type(at, sizeof(Header), h->type);
 }
 
 /// Whether an EtherType is one of those that lead towards RoCE, or that any mirror is full of.
@@ -63,7 +66,7 @@ inline Cursor vlan(Cursor at, Path& path) {
   path.add(LayerKind::vlan, at.offset, h->tci & 0x0fffu);
   path.has_vlan = true;
   path.vlan = h->tci;
-  return at.after(sizeof(Header), {Space::ether_type, h->type});
+  return after_ether_type(at, sizeof(Header), h->type);
 }
 
 /// A tag of `size` bytes with an EtherType after it: VN-Tag, E-Tag, Cisco metadata.
@@ -71,7 +74,7 @@ inline Cursor switch_tag(Cursor at, Path& path, std::size_t size) {
   const auto type = read<be16>(at.after(size, {}).bytes);
   if (!type) return at.ended(path, Ending::truncated);
   path.add(LayerKind::switch_tag, at.offset);
-  return at.after(size + sizeof(be16), {Space::ether_type, *type});
+  return after_ether_type(at, size + sizeof(be16), *type);
 }
 
 /// IEEE 802.2 with SNAP: RFC 1042.
@@ -95,16 +98,21 @@ inline Cursor pppoe(Cursor at, Path& path) {
   struct Header {
     u8 version_type, code;
     be16 session, size;
-    be16 protocol;
   };
   const auto h = read<Header>(at.bytes);
   if (!h) return at.ended(path, Ending::truncated);
   if (h->version_type != 0x11 || h->code != 0) return at.ended(path, Ending::other);
   path.add(LayerKind::pppoe, at.offset, h->session);
-  switch (h->protocol) {
-    case 0x0021: return at.after(sizeof(Header), {Space::ether_type, 0x0800});
-    case 0x0057: return at.after(sizeof(Header), {Space::ether_type, 0x86dd});
-    case 0x0281: return at.after(sizeof(Header), {Space::ether_type, 0x8847});
+  const Cursor ppp = at.after(sizeof(Header), {});
+  const auto protocol = read<be16>(ppp.bytes);
+  if (!protocol) return at.ended(path, Ending::truncated);
+  // RFC 1661, 2 and 6.5: the last byte is the first odd one; a zero before it may be left out.
+  const bool is_short = (ppp.bytes[0] & 1) != 0;
+  const std::size_t size = is_short ? 1 : sizeof(be16);
+  switch (is_short ? u32{ppp.bytes[0]} : u32{*protocol}) {
+    case 0x0021: return ppp.after(size, {Space::ether_type, 0x0800});
+    case 0x0057: return ppp.after(size, {Space::ether_type, 0x86dd});
+    case 0x0281: return ppp.after(size, {Space::ether_type, 0x8847});
     default: return at.ended(path, Ending::other);
   }
 }
