@@ -57,6 +57,23 @@ INSTANTIATE_TEST_SUITE_P(
                     PcapFile{.magic = 0x1c0001ac, .big_endian = true},
                     PcapFile{.link_type = 0x54000001}));
 
+// Four bytes too early, the fraction of a second stands where the length should: one that reaches
+// beyond the end of a small file is no sign of a file that was cut.
+TEST(Pcap, TimeIsNotTakenForALength) {
+  for (PcapFile file : {PcapFile{.extra_header = 4}, PcapFile{.extra_header = 8},
+                        PcapFile{.magic = 0xa1b2cd34, .extra_header = 8},
+                        PcapFile{.magic = 0xa1b2cd34, .extra_header = 12}}) {
+    SCOPED_TRACE(file.extra_header);
+    file.begin();
+    for (u32 i = 0; i < 20; ++i) file.record(kNoon, 123456 + i, payload(60, i));
+    Capture capture(file.octets, "memory", 0);
+    const auto seen = read_all(capture);
+    ASSERT_EQ(seen.size(), 20U);
+    for (u32 i = 0; i < 20; ++i) EXPECT_EQ(seen[i].bytes, payload(60, i));
+    EXPECT_FALSE(capture.info().cut_short);
+  }
+}
+
 TEST(Pcap, OldVersionsMaySwapTheLengths) {
   PcapFile file{.minor_version = 2};
   file.begin().record(kNoon, 0, payload(1500), 60);  // captured and original exchanged
