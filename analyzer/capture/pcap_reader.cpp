@@ -122,6 +122,17 @@ class PcapReader final : public RecordReader {
     return true;
   }
 
+  // How many records lie whole at the front of `bytes`, up to a chain of them.
+  int whole_records(Bytes bytes, std::size_t header_size) const {
+    int count = 0;
+    for (; count < kChainRecords && bytes.size() >= header_size; ++count) {
+      const RecordHeader h = header_at(bytes.data());
+      if (bytes.size() - header_size < h.captured) break;
+      bytes = bytes.subspan(header_size + h.captured);
+    }
+    return count;
+  }
+
   // Whether packets take up again at the front of `bytes`. There is nothing else to go by here, so
   // the headers must look right, agree in time, and be many or lead exactly to the end.
   bool takes_up(Bytes bytes, bool last) const {
@@ -143,14 +154,19 @@ class PcapReader final : public RecordReader {
     header_size_ = variant.header_sizes[0];
     at_ = kFileHeaderBytes + variant.more_file_header;
     const Window window = source_.window(at_, kChainBytes);
-    const auto* const size = std::ranges::find_if(variant.header_sizes, [&](u8 candidate) {
-      return candidate != 0 && continues(window.bytes, window.last, candidate);
-    });
-    if (size != variant.header_sizes.end()) header_size_ = *size;
+    // In a small file a wrong size may take a time for the length of a record that was cut at the
+    // end: the right one shows by the whole records that it finds.
+    int most = -1;
+    for (const u8 candidate : variant.header_sizes) {
+      if (candidate == 0 || !continues(window.bytes, window.last, candidate)) continue;
+      const int whole = whole_records(window.bytes, candidate);
+      if (whole > most) header_size_ = candidate;
+      most = std::max(most, whole);
+    }
     need_ = 2 * header_size_;
     if (window.bytes.size() < header_size_) return;
     const RecordHeader first = header_at(window.bytes.data());
-    if (size == variant.header_sizes.end() && !convincing(first)) return;
+    if (most < 0 && !convincing(first)) return;
     last_seconds_ = first.seconds;
     time_known_ = true;
   }
