@@ -8,7 +8,7 @@ build=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev libpcap-dev libi
        liblz4-dev libsqlite3-dev rapidjson-dev libjs-dygraphs)
 # The formatting is that of clang-format 14; later versions disagree in places.
 test=(git ccache clang clang-format-14 clang-tidy libclang-rt-dev libgtest-dev libgmock-dev
-      nlohmann-json3-dev python3 tshark wireshark-common sqlite3 zstd lz4 gzip)
+      nlohmann-json3-dev python3 python3-scapy tshark wireshark-common sqlite3 zstd lz4 gzip)
 plugin=(wireshark-dev libwireshark-dev libwiretap-dev libglib2.0-dev tshark)
 # For the test of the HTML report. Node.js is often there from elsewhere.
 browser=(chromium)
