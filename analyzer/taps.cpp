@@ -24,6 +24,7 @@ namespace {
 constexpr u64 kMillisecond = 1'000'000;
 constexpr u64 kFirstLook = 65'536;          // packets, when there is one tap only
 constexpr u64 kLook = 1'048'576;            // packets, when there are several
+constexpr u64 kPipeBytes = 64 << 20;        // as many as a capture from a pipe is taken to have
 constexpr u64 kFewRepeats = 16;             // in one tap, prove nothing
 constexpr u64 kFewTwins = 4;                // prove nothing
 constexpr std::size_t kMostPairs = 65'536;  // of hosts
@@ -64,10 +65,14 @@ i64 median(std::vector<i64> values) {
 
 /// What a look at the packets showed.
 struct Taps::Survey {
-  struct Seen {
+  using PerKind = std::array<u64, 2>;  // requests, responses
+  struct Seen {                        // of a pair of hosts, at one tap
     Tap tap;
-    u64 packets = 0;
-    std::vector<std::pair<Tap, u64>> twins;  // packets that another tap showed just before
+    PerKind packets{};
+    u64 first_time = 0, last_time = 0;
+    std::vector<std::pair<Tap, PerKind>> twins{};  // packets that another tap showed just before
+
+    u64 all() const { return packets[0] + packets[1]; }
   };
   struct Twice {  // within one tap
     u64 packets = 0, ids = 0, oftener = 0;
@@ -77,7 +82,7 @@ struct Taps::Survey {
   };
 
   explicit Survey(u64 bytes)
-      : past(std::bit_ceil(std::clamp<u64>(bytes / 64, 1024, u64{1} << 21))) {}
+      : past(std::bit_ceil(std::clamp<u64>(bytes / 16, 1 << 14, u64{1} << 21))) {}
 
   void note(const Observation& packet, Tap tap) {
     if (packet.has(roce::flow::kUndecoded)) return;
@@ -86,13 +91,15 @@ struct Taps::Survey {
     packets++;
     Seen* seen = find(pair_of(packet), tap);
     if (!seen) return;
-    seen->packets++;
-    per_tap[tap]++;
     const bool response = traits.is(roce::flow::kResponse);
+    if (seen->all() == 0) seen->first_time = packet.time;
+    seen->last_time = std::max(seen->last_time, packet.time);
+    seen->packets[response]++;
+    per_tap[tap]++;
     const u64 identity = identity_of(packet);
     Past& before = past[identity & (past.size() - 1)];
     const bool known = before.identity == identity && before.time != 0;
-    if (known && before.tap != tap) note_twin(*seen, packet, before.tap, before.time);
+    if (known && before.tap != tap) note_twin(*seen, packet, response, before.tap, before.time);
     if (per_tap.size() == 1) {
       note_twice(packet, response, known ? before.time : 0);
       twice.oftener += known && before.repeated;
@@ -100,14 +107,11 @@ struct Taps::Survey {
     before = {identity, packet.time, tap, known};
   }
 
-  void note_twin(Seen& seen, const Observation& packet, Tap other, u64 time) {
+  void note_twin(Seen& seen, const Observation& packet, bool response, Tap other, u64 time) {
     twins++;
-    const auto at = std::ranges::find(seen.twins, other, &std::pair<Tap, u64>::first);
-    if (at == seen.twins.end()) {
-      seen.twins.emplace_back(other, 1);
-    } else {
-      at->second++;
-    }
+    auto at = std::ranges::find(seen.twins, other, &std::pair<Tap, PerKind>::first);
+    if (at == seen.twins.end()) at = seen.twins.insert(at, {other, PerKind{}});
+    at->second[response]++;
     std::vector<i64>& samples = offsets[{seen.tap, other}];
     if (samples.size() < kMostOffsets) samples.push_back(static_cast<i64>(packet.time - time));
   }
@@ -130,7 +134,7 @@ struct Taps::Survey {
     const auto at = std::ranges::find(taps, tap, &Seen::tap);
     if (at != taps.end()) return &*at;
     if (taps.size() >= kMostTaps) return nullptr;
-    return &taps.emplace_back(Seen{tap, 0, {}});
+    return &taps.emplace_back(Seen{.tap = tap});
   }
 
   bool is_enough() const {
@@ -161,6 +165,27 @@ struct Taps::Survey {
     return static_cast<u64>(usual);
   }
 
+  /// Whether `one` shows the packets of `other`, and not resends of them in the next file of a
+  /// ring: a third of its requests and of its responses, when both went on at the same time; with
+  /// clocks further apart than that, nearly all.
+  static bool shows_the_same(const Seen& one, const Seen& other) {
+    PerKind both{};
+    for (const auto& [tap, count] : one.twins)
+      for (std::size_t kind = 0; kind < 2; kind++) both[kind] += tap == other.tap ? count[kind] : 0;
+    for (const auto& [tap, count] : other.twins)
+      for (std::size_t kind = 0; kind < 2; kind++) both[kind] += tap == one.tap ? count[kind] : 0;
+    const u64 begin = std::max(one.first_time, other.first_time);
+    const u64 end = std::min(one.last_time, other.last_time);
+    const u64 shorter =
+        std::min(one.last_time - one.first_time, other.last_time - other.first_time);
+    const bool together = begin < end && 16 * (end - begin) >= shorter;
+    for (std::size_t kind = 0; kind < 2; kind++) {
+      const u64 packets = std::min(one.packets[kind], other.packets[kind]);
+      if (together ? 3 * both[kind] < packets : 10 * both[kind] < 9 * packets) return false;
+    }
+    return both[0] + both[1] > 0;
+  }
+
   /// How far the clock of `tap` is ahead of that of `other`.
   i64 offset(Tap tap, Tap other) const {
     std::vector<i64> samples;
@@ -184,7 +209,10 @@ struct Taps::Survey {
 };
 
 Taps::Taps(const Options& options) {
-  if (!std::ranges::all_of(options.captures, is_file)) return;
+  if (!std::ranges::all_of(options.captures, is_file)) {
+    meanwhile_ = std::make_unique<Survey>(kPipeBytes);
+    return;
+  }
   SelectedTrace trace(options);
   Survey survey(trace.total_size());
   roce::net::AddressTable addresses;
@@ -200,8 +228,25 @@ Taps::Taps(const Options& options) {
       survey.note(packet, {frame.capture, frame.interface});
     }
   }
+  conclude(survey);
+}
+
+Taps::Taps(Taps&&) noexcept = default;
+Taps::~Taps() = default;
+
+void Taps::conclude(const Survey& survey) {
   mixed_ns_ = survey.distance_of_mixed();
   if (survey.twins >= kFewTwins) decide(survey);
+}
+
+void Taps::finish() {
+  if (!meanwhile_) return;
+  conclude(*meanwhile_);
+  meanwhile_.reset();
+  // Too late to leave the copies out: they were taken for packets of their own.
+  if (!copies_.empty()) mixed_ns_ = static_cast<u64>(std::abs(copies_.front().behind_ns));
+  copies_.clear();
+  pairs_.clear();
 }
 
 void Taps::decide(const Survey& survey) {
@@ -214,19 +259,13 @@ void Taps::decide(const Survey& survey) {
     for (const Survey::Seen& one : seen) order.push_back(&one);
     // The tap that saw most of the trace goes first, unless another saw more of this pair.
     const auto weight = [&](const Survey::Seen* one) {
-      return one->tap == widest ? one->packets + one->packets / 15 : one->packets;
+      return one->tap == widest ? one->all() + one->all() / 15 : one->all();
     };
     std::ranges::stable_sort(order, std::ranges::greater(), weight);
     std::vector<const Survey::Seen*> kept;
     for (const Survey::Seen* one : order) {
-      const auto twins_with = [&](const Survey::Seen* other) {
-        u64 sum = 0;
-        for (const auto& [tap, count] : one->twins) sum += tap == other->tap ? count : 0;
-        for (const auto& [tap, count] : other->twins) sum += tap == one->tap ? count : 0;
-        return sum;
-      };
       const auto shown = std::ranges::find_if(
-          kept, [&](const Survey::Seen* other) { return 3 * twins_with(other) >= one->packets; });
+          kept, [&](const Survey::Seen* other) { return Survey::shows_the_same(*one, *other); });
       if (shown == kept.end()) {
         kept.push_back(one);
       } else {
@@ -247,10 +286,14 @@ std::size_t Taps::copies_of(Tap tap, Tap kept, i64 behind_ns) {
 }
 
 void Taps::mark(const FrameBatch& batch, std::span<Observation> packets) {
-  if (pairs_.empty()) return;
+  if (pairs_.empty() && !meanwhile_) return;
   auto frame = batch.begin();
   for (Observation& packet : packets) {
     while (frame->number < packet.frame) ++frame;
+    if (meanwhile_) {
+      if (!meanwhile_->is_enough()) meanwhile_->note(packet, {frame->capture, frame->interface});
+      continue;
+    }
     const auto pair = pairs_.find(pair_of(packet));
     if (pair == pairs_.end()) continue;
     const Tap tap{frame->capture, frame->interface};

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,14 +30,19 @@ struct Tap {
 
 class Taps {
  public:
-  /// Looks into the captures, and through all of them where they do hold packets of two taps. Looks
-  /// at nothing where one of them is a pipe. Throws std::runtime_error as Trace does.
+  /// Looks into the captures, and through all of them where they do hold packets of two taps. Where
+  /// one of them is a pipe, the look is left to mark(). Throws std::runtime_error as Trace does.
   explicit Taps(const Options& options);
+  Taps(Taps&&) noexcept;
+  ~Taps();
 
   /// Sets kCopy on packets of `batch` that are judged as another tap saw them. To be given all
   /// batches of the trace in order; addresses must have the ids that a fresh AddressTable gives
   /// them.
   void mark(const FrameBatch& batch, std::span<roce::flow::Observation> packets);
+
+  /// The end of the trace. What a pipe held of two taps is known now: mixed_ns() says so.
+  void finish();
 
   /// What was left out: packets of `tap`, because `kept` shows them too.
   struct Copies {
@@ -46,8 +52,8 @@ class Taps {
   };
   const std::vector<Copies>& copies() const { return copies_; }
 
-  /// One capture on one interface that holds every packet twice: nothing tells which tap a packet
-  /// comes from. Then this is by how much the two clocks differ, nanoseconds.
+  /// One capture on one interface, or a pipe, that holds every packet twice: nothing told which tap
+  /// a packet comes from. Then this is by how much the two clocks differ, nanoseconds.
   std::optional<roce::u64> mixed_ns() const { return mixed_ns_; }
 
  private:
@@ -55,12 +61,14 @@ class Taps {
     std::vector<std::pair<Tap, std::size_t>> left_out;  // with the index into copies_
   };
   struct Survey;
+  void conclude(const Survey& survey);
   void decide(const Survey& survey);
   std::size_t copies_of(Tap tap, Tap kept, roce::i64 behind_ns);
 
   std::unordered_map<roce::u64, Pair> pairs_;  // by host pair
   std::vector<Copies> copies_;
   std::optional<roce::u64> mixed_ns_;
+  std::unique_ptr<Survey> meanwhile_;  // the look at a pipe
 };
 
 }  // namespace rocetrace

@@ -49,6 +49,7 @@ void TraceState::run(Progress& progress, const Each& each) {
     progress.update(trace.bytes_read(), trace.total_size(), done_frames);
   }
   tracker.finish();
+  taps.finish();
   roce::u64 end = 0;
   for (std::size_t i = 0; i < trace.size(); i++)
     end = std::max(end, trace.info(i).last_time.value_or(0));

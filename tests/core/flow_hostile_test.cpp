@@ -52,7 +52,7 @@ std::vector<Observation> random_packets(std::size_t count, u32 seed, u32 hosts, 
     packet.version = below(16) == 0 ? u8{1} : u8{2};
     packet.vlan = static_cast<u16>(below(65536));
     packet.source_port = static_cast<u16>(below(65536));
-    packet.flags = static_cast<u16>(random());
+    packet.flags = static_cast<u16>(random()) & static_cast<u16>(~flow::kCopy);
     if (below(8) != 0) packet.flags &= static_cast<u16>(~flow::kUndecoded);
   }
   return out;

@@ -82,6 +82,28 @@ TEST(Taps, FilesOfARingAreNoTwins) {
   EXPECT_EQ(together.totals.missing_psns, 0);
 }
 
+// Where nothing identifies packets, a resend in the next file looks like a copy of its original.
+TEST(Taps, ResendsInTheNextFileAreNoTwins) {
+  Frames frames[2];
+  const Ends ends;
+  auto time = 1s + 0us;
+  const auto add = [&](Frames& file, Packet packet) {
+    packet.ip_id = 1;
+    file.add(packet, time += 10us);
+  };
+  for (u32 psn = 0; psn < 64; psn++) add(frames[0], ends.send(psn));
+  add(frames[0], ends.nak(0));
+  for (u32 psn = 0; psn < 64; psn++) add(frames[1], ends.send(psn));
+  add(frames[1], ends.ack(63));
+  const CaptureFile one, other;
+  frames[0].write(one.path());
+  frames[1].write(other.path());
+  const Report together = analyzed_together({one.path(), other.path()});
+  EXPECT_EQ(together.totals.retransmissions, 64);
+  EXPECT_TRUE(together.captures[0].notes.empty());
+  EXPECT_TRUE(together.captures[1].notes.empty());
+}
+
 // Requests by the one link, answers by the other, as bonded ports give them.
 TEST(Taps, OneDirectionEachAreNoTwins) {
   Frames requests, answers;
