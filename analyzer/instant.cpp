@@ -67,17 +67,18 @@ std::optional<i64> take_zone(std::string_view& text) {
 }
 
 std::optional<Instant> parse_calendar(std::string_view text) {
-  using namespace std::chrono;
-  const auto year_ = take_field(text, 4, 1970, 2500);
-  if (!year_ || !take(text, '-')) return std::nullopt;
-  const auto month_ = take_field(text, 2, 1, 12);
-  if (!month_ || !take(text, '-')) return std::nullopt;
-  const auto day_ = take_field(text, 2, 1, 31);
-  if (!day_) return std::nullopt;
-  const year_month_day date(year(static_cast<int>(*year_)), month(static_cast<unsigned>(*month_)),
-                            day(static_cast<unsigned>(*day_)));
+  using std::chrono::sys_days;
+  const auto year = take_field(text, 4, 1970, 2500);
+  if (!year || !take(text, '-')) return std::nullopt;
+  const auto month = take_field(text, 2, 1, 12);
+  if (!month || !take(text, '-')) return std::nullopt;
+  const auto day = take_field(text, 2, 1, 31);
+  if (!day) return std::nullopt;
+  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
   if (!date.ok()) return std::nullopt;
-  i64 seconds_ = i64{86400} * sys_days(date).time_since_epoch().count();
+  i64 seconds = i64{86400} * sys_days(date).time_since_epoch().count();
   u64 fraction = 0;
   if (take(text, 'T') || take(text, 't') || take(text, ' ')) {
     const auto hour = take_field(text, 2, 0, 23);
@@ -92,10 +93,10 @@ std::optional<Instant> parse_calendar(std::string_view text) {
     }
     const auto east = take_zone(text);
     if (!east) return std::nullopt;
-    seconds_ += static_cast<i64>(3600 * *hour + 60 * *minute + *second) - 60 * *east;
+    seconds += static_cast<i64>(3600 * *hour + 60 * *minute + *second) - 60 * *east;
   }
-  if (!text.empty() || seconds_ < 0) return std::nullopt;
-  return Instant{static_cast<u64>(seconds_) * kSecond + fraction};
+  if (!text.empty() || seconds < 0) return std::nullopt;
+  return Instant{static_cast<u64>(seconds) * kSecond + fraction};
 }
 
 std::optional<u64> unit_of(std::string_view name) {

@@ -13,9 +13,7 @@ namespace rocetrace {
 
 using roce::flow::Arrival;
 using roce::flow::Connection;
-using roce::flow::HalfFlow;
 using roce::flow::Observation;
-using roce::flow::PacketClass;
 
 namespace {
 

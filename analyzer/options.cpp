@@ -86,8 +86,8 @@ using Check = std::function<void(const std::string& text)>;
 
 // An option that may come any number of times, with one value each time.
 CLI::Option* repeatable(CLI::App& command, const std::string& names, const std::string& value,
-                        Check take, const std::string& description) {
-  return command.add_option_function<std::string>(names, std::move(take), description)
+                        const Check& take, const std::string& description) {
+  return command.add_option_function<std::string>(names, take, description)
       ->type_name(value)
       ->trigger_on_parse();
 }

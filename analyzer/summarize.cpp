@@ -336,7 +336,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
   }
   note_copies(state, report);
   report.totals.retransmissions = report.totals.missing_psns = 0;
-  const std::vector<u32> ids = selected_flows(state, options);
+  std::vector<u32> ids = selected_flows(state, options);
   for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));
   report.totals.untracked_packets = state.tracker.untracked_packets();
   report.half_flows = {ids.size(), [&state, ids](std::size_t index, HalfFlowRow& row) {

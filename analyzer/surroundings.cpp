@@ -109,7 +109,7 @@ void Surroundings::note_pause(const Frame& frame, Bytes ethernet) {
   const auto pause = roce::net::decode_pause(ethernet);
   if (!pause) return;
   const Mac mac = number(pause->source_mac);
-  for (u8 priority = 0; priority < pause->time.size(); priority++) {
+  for (u8 priority = 0; priority < static_cast<u8>(pause->time.size()); priority++) {
     if ((pause->enabled >> priority & 1) == 0) continue;
     Pauses* pauses = entry(pauses_, {mac, pause->by_priority ? priority : kAllPriorities});
     if (!pauses) continue;

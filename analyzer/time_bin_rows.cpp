@@ -75,6 +75,7 @@ std::vector<TimeBinRow> time_bin_rows(const TraceState& state, const std::vector
       if (each) alone.push_back(row_of(clock, id, number, counts));
     });
   std::vector<TimeBinRow> rows;
+  rows.reserve(together.size() + alone.size());
   for (const auto& [number, counts] : together)
     rows.push_back(row_of(clock, std::nullopt, number, counts));
   rows.insert(rows.end(), alone.begin(), alone.end());

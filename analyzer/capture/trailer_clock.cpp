@@ -13,7 +13,7 @@ namespace {
 
 constexpr roce::u16 kEthernet = 1;
 constexpr i64 kSecond = 1'000'000'000;
-constexpr i64 kMonth = 30 * 86'400 * kSecond;
+constexpr i64 kMonth = i64{30} * 86'400 * kSecond;
 
 roce::Bytes trailer_of(const Frame& frame) {
   const bool whole = frame.bytes.size() >= frame.wire_size;

@@ -208,6 +208,6 @@ struct alignas(64) HalfFlow {
     if (marking.has & Marking::kSourcePort) rare().source_ports.add(marking.source_port, count);
   }
 };
-static_assert(sizeof(HalfFlow) == 6 * 64);
+static_assert(sizeof(HalfFlow) == std::size_t{6} * 64);
 
 }  // namespace roce::flow
