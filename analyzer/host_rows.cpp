@@ -53,35 +53,26 @@ void add_sent(const HalfFlow& flow, HostCounters& host) {
   add(host.np_cnp_sent, flow.rare_state ? flow.rare_state->cnp.packets : 0);
 }
 
-/// What the CNPs of one NIC say of their pacing.
-struct Pacing {
-  u64 shortest_of_qp = 0, shortest_of_destination = 0;
-  u32 qps = 0, destinations = 0;
-};
-
 void take_shorter(u64& shortest, u64 interval) {
   if (interval != 0 && (shortest == 0 || interval < shortest)) shortest = interval;
 }
 
-// A scope fits if intervals within it are not shorter than within a QP; it must hold several of the
-// next scope, or it says nothing.
-std::optional<CnpPacing> pacing_of(const Pacing& seen, const CnpPace& port) {
-  if (seen.shortest_of_qp == 0) return std::nullopt;
-  const auto fits = [&](u64 shortest) {
-    return shortest != 0 &&
-           static_cast<double>(shortest) > 0.8 * static_cast<double>(seen.shortest_of_qp);
-  };
-  if (seen.destinations > 1 && fits(port.shortest)) return CnpPacing{"port", port.shortest};
-  if (seen.qps > seen.destinations && fits(seen.shortest_of_destination))
-    return CnpPacing{"destination", seen.shortest_of_destination};
-  return CnpPacing{"qp", seen.shortest_of_qp};
+std::optional<CnpPacing> pacing_of(roce::flow::CnpIntervals seen, const CnpPace& port) {
+  if (seen.of_queue_pair == 0) return std::nullopt;
+  seen.of_port = port.shortest;
+  switch (seen.fitting()) {
+    case roce::flow::CnpScope::port: return CnpPacing{"port", seen.of_port};
+    case roce::flow::CnpScope::destination: return CnpPacing{"destination", seen.of_destination};
+    case roce::flow::CnpScope::queue_pair: break;
+  }
+  return CnpPacing{"qp", seen.of_queue_pair};
 }
 
 }  // namespace
 
 std::vector<HostRow> host_rows(const TraceState& state) {
   std::map<u32, HostRow> hosts;
-  std::map<u32, Pacing> pacing;
+  std::map<u32, roce::flow::CnpIntervals> pacing;
   const roce::flow::FlowTable& flows = state.tracker.flows();
   for (u32 id = 1; id <= flows.size(); id++) {
     const HalfFlow& flow = flows.at(id);
@@ -92,15 +83,15 @@ std::vector<HostRow> host_rows(const TraceState& state) {
     sender.sent_packets += flow.packets();
     add_sent(flow, sender.counters);
     if (!flow.rare_state || flow.rare_state->cnp.packets == 0) continue;
-    Pacing& nic = pacing[flow.key.source];
-    nic.qps++;
+    roce::flow::CnpIntervals& nic = pacing[flow.key.source];
+    nic.queue_pairs++;
     const roce::flow::Histogram& intervals = flow.rare_state->cnp.intervals;
-    if (intervals.count() > 0) take_shorter(nic.shortest_of_qp, std::max<u64>(intervals.min(), 1));
+    if (intervals.count() > 0) take_shorter(nic.of_queue_pair, std::max<u64>(intervals.min(), 1));
   }
   for (const auto& [pair, pace] : state.tracker.cnp_scopes().by_pair()) {
-    Pacing& nic = pacing[pair.first];
+    roce::flow::CnpIntervals& nic = pacing[pair.first];
     nic.destinations++;
-    take_shorter(nic.shortest_of_destination, pace.shortest);
+    take_shorter(nic.of_destination, pace.shortest);
   }
 
   std::vector<HostRow> rows;

@@ -237,7 +237,10 @@ void fill(const TraceState& state, const Connection& connection, u64 id, Connect
   row.evidence = name(connection.evidence);
   row.confidence = connection.confidence();
   row.path_mtu.reset();
-  if (const u16 mtu = flows.at(connection.flows[0]).requests.path_mtu) row.path_mtu = mtu;
+  const u16 seen_mtu = flows.at(connection.flows[0]).requests.path_mtu;
+  // Without data of that size, what the two agreed upon.
+  if (const u16 mtu = seen_mtu != 0 ? seen_mtu : connection.cm ? connection.cm->path_mtu : u16{0})
+    row.path_mtu = mtu;
   row.ack_latency = distribution(connection, Times::ack);
   row.read_latency = distribution(connection, Times::read);
   row.message_time = distribution(connection, Times::message);

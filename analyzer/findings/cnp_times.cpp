@@ -71,7 +71,8 @@ void judge_delay(const TraceView& trace, Findings& out) {
 /// The CNPs of one NIC.
 struct Pace {
   Histogram by_queue_pair;
-  u64 cnps = 0, ces = 0, answered = 0;  // `answered`: CNPs whose marked half-flow is known
+  u64 queue_pairs = 0, cnps = 0, ces = 0,
+      answered = 0;  // `answered`: CNPs whose marked half-flow is known
   Sightings seen;
 };
 
@@ -81,6 +82,7 @@ void judge_paces(const TraceView& trace, Findings& out) {
     if (!flow.rare_state || flow.rare_state->cnp.packets == 0) return;
     const CnpState& cnp = flow.rare_state->cnp;
     Pace& pace = paces[flow.key.source];
+    pace.queue_pairs++;
     pace.by_queue_pair.merge(cnp.intervals);
     pace.cnps += cnp.packets;
     if (flow.partner != 0 && cnp.ces > 0) {
@@ -96,16 +98,17 @@ void judge_paces(const TraceView& trace, Findings& out) {
       const auto& by_source = trace.tracker.cnp_scopes().by_source();
       const auto port = by_source.find(address);
       const u64 of_port = port != by_source.end() ? port->second.shortest : 0;
-      u64 of_destination = 0;
-      for (const auto& [pair, paced] : trace.tracker.cnp_scopes().by_pair())
-        if (pair.first == address && paced.shortest != 0 &&
-            (of_destination == 0 || paced.shortest < of_destination))
+      u64 of_destination = 0, destinations = 0;
+      for (const auto& [pair, paced] : trace.tracker.cnp_scopes().by_pair()) {
+        if (pair.first != address) continue;
+        destinations++;
+        if (paced.shortest != 0 && (of_destination == 0 || paced.shortest < of_destination))
           of_destination = paced.shortest;
-      // Where a wider scope has as long a shortest interval, that is the one which is paced.
-      const auto as_long = [&](u64 wider) { return wider != 0 && wider * 10 >= of_qp * 9; };
-      const std::string_view fits = as_long(of_port)          ? "port"
-                                    : as_long(of_destination) ? "destination"
-                                                              : "queue pair";
+      }
+      const roce::flow::CnpIntervals intervals{of_qp, of_destination, of_port, pace.queue_pairs,
+                                               destinations};
+      constexpr std::string_view kScopes[] = {"queue pair", "destination", "port"};
+      const std::string_view fits = kScopes[static_cast<std::size_t>(intervals.fitting())];
       Finding finding{&kKinds[1], Severity::info, scope, pace.seen, {}, {}};
       finding.text = fmt::format(
           "{} sent {}: at least {} apart for a queue pair ({} in the median), {} for a "

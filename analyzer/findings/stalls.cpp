@@ -56,15 +56,18 @@ void judge_stalls(const TraceView& trace, bool by_responder, Findings& out) {
   const Tell tell = [&](const Case& one) {
     const HalfFlow& flow = trace.flow(one.half_flow);
     const Stalls& stalls = flow.rare_state->stalls;
-    Told told{fmt::format(
-                  "{}: {} ended by {}; with all others {} of {}, the longest {} from {}.",
-                  name_of(trace, flow), plural(one.seen.count, "silence", "silences"),
-                  by_responder                                        ? "the answer"
-                  : stalls.ended_by_resend >= stalls.ended_by_request ? "a resend, after a timer"
-                                                                      : "a new request",
-                  human::duration(stalls.total), human::duration(flow.last_time - flow.first_time),
-                  human::duration(stalls.longest), moment(trace, stalls.longest_from)),
-              identity(trace, flow)};
+    // Silences reach to the answer.
+    const HalfFlow* partner = trace.partner(flow);
+    const u64 last = std::max(flow.last_time, partner ? partner->last_time : 0);
+    Told told{
+        fmt::format("{}: {} ended by {}; with all others {} of {}, the longest {} from {}.",
+                    name_of(trace, flow), plural(one.seen.count, "silence", "silences"),
+                    by_responder                                        ? "the answer"
+                    : stalls.ended_by_resend >= stalls.ended_by_request ? "a resend, after a timer"
+                                                                        : "a new request",
+                    human::duration(stalls.total), human::duration(last - flow.first_time),
+                    human::duration(stalls.longest), moment(trace, stalls.longest_from)),
+        identity(trace, flow)};
     told.evidence.emplace_back("ended_by_resend", u64{stalls.ended_by_resend});
     told.evidence.emplace_back("ended_by_response", u64{stalls.ended_by_response});
     told.evidence.emplace_back("ended_by_request", u64{stalls.ended_by_request});

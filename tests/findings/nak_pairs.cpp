@@ -156,7 +156,7 @@ Pairs nak_pairs() {
                     {"queue_pairs", "1"},
                     {"timer_ns", "2560000"}},
        .says = {"10.0.0.2 sent 4 RNR NAKs to 1 queue pair", "asking for 2.56 ms"},
-       .others = {"retry.exhausted", "loss.retransmission", "nak.slow_generation"},
+       .others = {"retry.exhausted", "loss.retransmission"},
        .others_without = {"loss.retransmission"}},
       {.id = "rnr.timer_ignored",
        .has = [] { return not_ready(1, 300us); },

@@ -103,7 +103,7 @@ Pairs retry_pairs() {
        .first_frame = 15,
        .evidence = {{"rnr", "true"}, {"resends", "3"}, {"last_acknowledged_psn", "15951221"}},
        .says = {"the responder not being ready (RNR timer 2.56 ms)"},
-       .others = {"loss.retransmission", "nak.slow_generation", "rnr.storm"},
+       .others = {"loss.retransmission", "rnr.storm"},
        .others_without = {"loss.retransmission", "nak.slow_generation", "rnr.storm"}},
       {.id = "retry.exhausted",  // with an RNR retry count of 0
        .has = [] { return refused_once(false); },

@@ -24,6 +24,27 @@ struct CnpPace {
   }
 };
 
+/// What a NIC may pace its CNPs by.
+enum class CnpScope : u8 { queue_pair, destination, port };
+
+/// The shortest intervals of one NIC's CNPs in each scope, nanoseconds, 0 unknown, and how many of
+/// each there are.
+struct CnpIntervals {
+  u64 of_queue_pair = 0, of_destination = 0, of_port = 0;
+  u64 queue_pairs = 0, destinations = 0;
+
+  /// The widest scope whose intervals are not shorter than those of a queue pair. A scope that
+  /// holds one of the next only says nothing.
+  constexpr CnpScope fitting() const {
+    const auto fits = [&](u64 shortest) {
+      return shortest != 0 && shortest * 5 > of_queue_pair * 4;
+    };
+    if (destinations > 1 && fits(of_port)) return CnpScope::port;
+    if (queue_pairs > destinations && fits(of_destination)) return CnpScope::destination;
+    return CnpScope::queue_pair;
+  }
+};
+
 class CnpScopes {
  public:
   static constexpr std::size_t kMostPairs = 1u << 16;

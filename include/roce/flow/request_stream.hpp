@@ -202,6 +202,11 @@ class RequestStream {
     const Hole* hole = recovery_ ? recovery_->holes.find(psn) : nullptr;
     return hole ? hole->opened : 0;
   }
+  /// Whether the responder refused `psn` for want of a receive buffer, and nothing was sent again
+  /// since: then it drops what follows, and says so by a sequence NAK, though nothing got lost.
+  bool was_refused(Psn psn) const {
+    return recovery_ && recovery_->rnr_nak.valid && recovery_->rnr_nak.psn == psn;
+  }
   /// Whether IP identifications tell one transmission from another.
   bool ids_differ() const { return id_steps_ >= 4; }
 

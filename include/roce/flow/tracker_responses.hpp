@@ -105,6 +105,7 @@ inline void Tracker::observe_nak(HalfFlow& flow, HalfFlow* asker, const Observat
 // From the packet at which the responder had to notice that one was missing.
 inline void Tracker::time_nak(HalfFlow& asker, const Observation& packet) {
   const Psn missing(packet.psn);
+  if (asker.requests.was_refused(missing)) return;
   u64 noticed = asker.requests.gap_time(missing);
   if (noticed == 0) {
     const u32 after = (missing + 1u).value();
