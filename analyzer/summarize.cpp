@@ -208,25 +208,29 @@ void fill(const TraceState& state, u32 id, HalfFlowRow& row) {
   row.icrc.not_captured = row.packets - row.icrc.good - row.icrc.bad;
 }
 
-std::optional<CmSummary> cm_of(const TraceState& state, const Connection& connection) {
-  if (connection.evidence != roce::flow::Evidence::cm) return std::nullopt;
+/// How the connection was set up; null if the trace does not show it.
+const roce::flow::CmExchange* exchange_of(const TraceState& state, const Connection& connection) {
+  if (connection.evidence != roce::flow::Evidence::cm) return nullptr;
   const auto& key = state.tracker.flows().at(connection.flows[0]).key;
   // The latest exchange that ended before the connection's packets, if a QP had several.
   const roce::flow::CmExchange* found = nullptr;
   for (const roce::flow::CmExchange& exchange : state.tracker.cm().all())
     if (exchange.replies > 0 && (exchange.forward() == key || exchange.backward() == key))
       found = &exchange;
-  if (!found) return std::nullopt;
+  return found;
+}
+
+CmSummary summary_of(const roce::flow::CmExchange& exchange) {
   CmSummary row;
-  row.service_id = found->service_id;
-  if (found->ip) row.service_port = found->ip->destination_port;
-  if (found->local_ack_timeout != 0)
-    row.local_ack_timeout_ns = roce::ack_timeout_ns(found->local_ack_timeout);
-  row.retry_count = found->retry_count;
-  row.rnr_retry_count = found->rnr_retry_count;
-  if (found->reply_time >= found->request_time)
-    row.reply_ns = found->reply_time - found->request_time;
-  if (found->disconnect_time != 0) row.disconnect_time = Time{found->disconnect_time};
+  row.service_id = exchange.service_id;
+  if (exchange.ip) row.service_port = exchange.ip->destination_port;
+  if (exchange.local_ack_timeout != 0)
+    row.local_ack_timeout_ns = roce::ack_timeout_ns(exchange.local_ack_timeout);
+  row.retry_count = exchange.retry_count;
+  row.rnr_retry_count = exchange.rnr_retry_count;
+  if (exchange.reply_time >= exchange.request_time)
+    row.reply_ns = exchange.reply_time - exchange.request_time;
+  if (exchange.disconnect_time != 0) row.disconnect_time = Time{exchange.disconnect_time};
   return row;
 }
 
@@ -236,11 +240,11 @@ void fill(const TraceState& state, const Connection& connection, u64 id, Connect
   row.half_flows = {connection.flows[0], connection.flows[1]};
   row.evidence = name(connection.evidence);
   row.confidence = connection.confidence();
-  row.path_mtu.reset();
+  const roce::flow::CmExchange* exchange = exchange_of(state, connection);
   const u16 seen_mtu = flows.at(connection.flows[0]).requests.path_mtu;
-  // Without data of that size, what the two agreed upon.
-  if (const u16 mtu = seen_mtu != 0 ? seen_mtu : connection.cm ? connection.cm->path_mtu : u16{0})
-    row.path_mtu = mtu;
+  // Without a packet of that size, what the REQ offered.
+  const u16 path_mtu = seen_mtu == 0 && exchange ? exchange->path_mtu : seen_mtu;
+  row.path_mtu = path_mtu != 0 ? std::optional(path_mtu) : std::nullopt;
   row.ack_latency = distribution(connection, Times::ack);
   row.read_latency = distribution(connection, Times::read);
   row.message_time = distribution(connection, Times::message);
@@ -249,7 +253,7 @@ void fill(const TraceState& state, const Connection& connection, u64 id, Connect
   row.read_first_latency = distribution(connection, Times::read_first);
   row.rnr_wait = distribution(connection, Times::rnr_wait);
   row.ce_to_cnp = distribution(connection, Times::ce_to_cnp);
-  row.cm = cm_of(state, connection);
+  row.cm = exchange ? std::optional(summary_of(*exchange)) : std::nullopt;
 }
 
 CaptureRow capture_row(const CaptureInfo& info, const SightingCounts& counts) {

@@ -31,19 +31,6 @@ enum class Times : u8 {
 };
 inline constexpr std::size_t kTimesCount = 8;
 
-/// What CM messages said of a connection; 0 where nothing was said.
-struct CmFacts {
-  u64 service_id = 0;
-  u64 request_time = 0;      // of the REQ, nanoseconds
-  u64 reply_time = 0;        // of the REP
-  u64 ready_time = 0;        // of the RTU
-  u64 disconnect_time = 0;   // of the DREQ
-  u16 path_mtu = 0;          // offered, bytes
-  u8 local_ack_timeout = 0;  // exponent n of 4.096 us * 2^n
-  u8 retry_count = 0;
-  u8 rnr_retry_count = 0;
-};
-
 struct Connection {
   u32 id = 0;                  // from 1
   std::array<u32, 2> flows{};  // ids of the half-flows, the one seen first in front
@@ -52,7 +39,6 @@ struct Connection {
   u32 support = 0;         // responses that fitted
   u32 contradictions = 0;  // responses that did not
   std::array<std::unique_ptr<Histogram>, kTimesCount> times;  // made with the first sample
-  std::unique_ptr<CmFacts> cm;
 
   std::unique_ptr<Histogram>& slot(Times which) { return times[static_cast<std::size_t>(which)]; }
   const std::unique_ptr<Histogram>& slot(Times which) const {
