@@ -32,6 +32,17 @@ constexpr FindingKind kKinds[] = {
      "Mirror receive and transmit of the port. Until then causes, latencies and who lost what "
      "cannot be told.",
      ""},
+    {"capture.two_taps", Severity::warning, Urgency::setting,
+     "Two taps are mixed, each with its own clock",
+     "The captures of two taps were merged, or come through one pipe. The order of the packets, "
+     "and "
+     "with it what was sent again or got lost, means nothing; all packets are counted twice.",
+     "A fifth of the requests and of the responses come a second time with the same IP "
+     "identification, PSN and operation, more than 1 ms and about as much later; a third, where "
+     "the "
+     "identifications do not count.",
+     "Analyze the captures of the taps as files of their own: given together, they are told apart.",
+     ""},
 };
 
 void judge_duplicates(const TraceView& trace, Findings& out) {
@@ -97,14 +108,10 @@ void judge_direction(const TraceView& trace, Findings& out) {
 
 void judge_mixed(const TraceView& trace, Findings& out) {
   Finding finding;
-  finding.kind = &kKinds[0];
-  finding.severity = Severity::warning;
+  finding.kind = &kKinds[2];
+  finding.severity = kKinds[2].severity;
   const std::string apart = human::duration(*trace.mixed_ns);
-  finding.text = fmt::format(
-      "Two taps were merged into one capture, with clocks {} apart and nothing that tells which "
-      "tap "
-      "a packet comes from. Analyze the captures of the taps as files of their own.",
-      apart);
+  finding.text = fmt::format("The packets of two taps come mixed, with clocks {} apart.", apart);
   finding.evidence = {{"clocks_apart_ns", *trace.mixed_ns}};
   out.found.push_back(std::move(finding));
   for (u32 i = 0; i < trace.captures.size(); i++)

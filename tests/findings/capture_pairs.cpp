@@ -16,6 +16,18 @@ Frames exchange(u32 count, const std::vector<u32>& lost = {}, std::size_t snap =
   return frames;
 }
 
+// What two taps saw of the same packets, the second so much later.
+Frames twice(std::chrono::nanoseconds later) {
+  Frames frames;
+  u16 id = 0;
+  for (u32 psn = 0; psn < 40; psn++)
+    for (Packet packet : {Ends{}.send(psn), Ends{}.ack(psn)}) {
+      packet.ip_id = ++id;
+      frames.add(packet, id * 2ms).add(packet, id * 2ms + later);
+    }
+  return frames;
+}
+
 Report one_way(bool others_speak) {
   Frames frames;
   for (u32 psn = 0; psn < 20; psn++) frames.add(Ends{}.send(psn), psn * 100us);
@@ -129,6 +141,13 @@ Pairs capture_pairs() {
        .first_frame = 4,
        .evidence = {{"missed_psns", "0"}, {"missed_responses", "1"}},
        .others_without = {"loss.retransmission"}},
+      {.id = "capture.two_taps",
+       .has = [] { return analyzed(twice(300ms)); },
+       .has_not = [] { return analyzed(twice(20us)); },  // copies are told one by one
+       .severity = "warning",
+       .scope = "capture",
+       .evidence = {{"clocks_apart_ns", "300000000"}},
+       .says = {"clocks 300 ms apart"}},
       {.id = "capture.duplicates",
        .has =
            [] { return analyzed(Script().send(0).duplicate().ack(0).send(1).duplicate().ack(1)); },

@@ -11,9 +11,12 @@ namespace {
 
 using testing::HasSubstr;
 
-Report analyzed_together(std::vector<std::string> files) {
+Report analyzed_together(const Frames& frames, const Frames& more) {
+  const CaptureFile one, other;
+  frames.write(one.path());
+  more.write(other.path());
   Options options;
-  options.captures = std::move(files);
+  options.captures = {one.path(), other.path()};
   Progress progress{false};
   return std::move(analyze(options, progress).report);
 }
@@ -50,10 +53,7 @@ TEST(Taps, TwoFilesAreJudgedByOneOfThem) {
     Frames front, behind;
     see(front, true, 1s, 5us);
     see(behind, false, 1s + clock, 5us);
-    const CaptureFile one, other;
-    front.write(one.path());
-    behind.write(other.path());
-    const Report together = analyzed_together({one.path(), other.path()});
+    const Report together = analyzed_together(front, behind);
     EXPECT_EQ(together.totals.retransmissions, 2);
     EXPECT_EQ(together.totals.missing_psns, 0);
     EXPECT_EQ(together.totals.naks, 1);
@@ -72,10 +72,7 @@ TEST(Taps, FilesOfARingAreNoTwins) {
     Frames& half = frames[psn < kCount / 2 ? 0 : 1];
     half.add(ends.send(psn), 1s + psn * 20us).add(ends.ack(psn), 1s + psn * 20us + 10us);
   }
-  const CaptureFile one, other;
-  frames[0].write(one.path());
-  frames[1].write(other.path());
-  const Report together = analyzed_together({one.path(), other.path()});
+  const Report together = analyzed_together(frames[0], frames[1]);
   EXPECT_TRUE(together.captures[0].notes.empty());
   EXPECT_TRUE(together.captures[1].notes.empty());
   EXPECT_EQ(together.totals.retransmissions, 0);
@@ -95,10 +92,7 @@ TEST(Taps, ResendsInTheNextFileAreNoTwins) {
   add(frames[0], ends.nak(0));
   for (u32 psn = 0; psn < 64; psn++) add(frames[1], ends.send(psn));
   add(frames[1], ends.ack(63));
-  const CaptureFile one, other;
-  frames[0].write(one.path());
-  frames[1].write(other.path());
-  const Report together = analyzed_together({one.path(), other.path()});
+  const Report together = analyzed_together(frames[0], frames[1]);
   EXPECT_EQ(together.totals.retransmissions, 64);
   EXPECT_TRUE(together.captures[0].notes.empty());
   EXPECT_TRUE(together.captures[1].notes.empty());
@@ -112,10 +106,7 @@ TEST(Taps, OneDirectionEachAreNoTwins) {
     requests.add(ends.send(psn), 1s + psn * 20us);
     answers.add(ends.ack(psn), 1s + psn * 20us + 10us);
   }
-  const CaptureFile one, other;
-  requests.write(one.path());
-  answers.write(other.path());
-  const Report together = analyzed_together({one.path(), other.path()});
+  const Report together = analyzed_together(requests, answers);
   EXPECT_EQ(together.totals.half_flows, 2);
   EXPECT_TRUE(together.captures[0].notes.empty());
   EXPECT_TRUE(together.captures[1].notes.empty());
@@ -129,10 +120,7 @@ TEST(Taps, WhatOneTapAloneSawIsJudged) {
   const Ends others{.a = "10.0.0.3", .b = "10.0.0.4", .qp_a = 0x33, .qp_b = 0x44};
   for (u32 psn = 0; psn < kCount; psn++)
     behind.add(others.send(psn), 1s + psn * 20us).add(others.ack(psn), 1s + psn * 20us + 10us);
-  const CaptureFile one, other;
-  front.write(one.path());
-  behind.write(other.path());
-  const Report together = analyzed_together({one.path(), other.path()});
+  const Report together = analyzed_together(front, behind);
   EXPECT_EQ(together.totals.half_flows, 4);
   EXPECT_EQ(together.totals.retransmissions, 2);
 }
@@ -145,7 +133,7 @@ TEST(Taps, TwoInOneFileWithTwoClocksCannotBeJudged) {
   EXPECT_EQ(report.totals.retransmissions, std::nullopt);
   EXPECT_EQ(report.totals.missing_psns, std::nullopt);
   EXPECT_EQ(report.captures[0].trust, Trust::low);
-  EXPECT_THAT(text(report, "capture.duplicates"), HasSubstr("300 ms apart"));
+  EXPECT_THAT(text(report, "capture.two_taps"), HasSubstr("300 ms apart"));
   EXPECT_TRUE(unjudged(report, "loss.retransmission"));
   EXPECT_FALSE(has(report, "loss.retransmission"));
 }
