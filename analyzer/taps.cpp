@@ -2,7 +2,6 @@
 #include "taps.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <bitset>
 #include <filesystem>
 
@@ -24,9 +23,9 @@ namespace {
 constexpr u64 kMillisecond = 1'000'000;
 constexpr u64 kFirstLook = 65'536;          // packets, when there is one tap only
 constexpr u64 kLook = 1'048'576;            // packets, when there are several
-constexpr u64 kPipeBytes = 64 << 20;        // as many as a capture from a pipe is taken to have
 constexpr u64 kFewRepeats = 16;             // in one tap, prove nothing
 constexpr u64 kFewTwins = 4;                // prove nothing
+constexpr std::size_t kMostPast = 1 << 21;  // packets remembered
 constexpr std::size_t kMostPairs = 65'536;  // of hosts
 constexpr std::size_t kMostTaps = 32;       // of a pair of hosts
 constexpr std::size_t kMostOffsets = 4096;  // samples of the distance of two clocks
@@ -81,9 +80,6 @@ struct Taps::Survey {
     std::bitset<65'536> seen_ids;
   };
 
-  explicit Survey(u64 bytes)
-      : past(std::bit_ceil(std::clamp<u64>(bytes / 16, 1 << 14, u64{1} << 21))) {}
-
   void note(const Observation& packet, Tap tap) {
     if (packet.has(roce::flow::kUndecoded)) return;
     const roce::flow::OpcodeTraits traits = roce::flow::kTraits[packet.opcode];
@@ -96,6 +92,7 @@ struct Taps::Survey {
     seen->last_time = std::max(seen->last_time, packet.time);
     seen->packets[response]++;
     per_tap[tap]++;
+    if (4 * packets > past.size() && past.size() < kMostPast) grow();
     const u64 identity = identity_of(packet);
     Past& before = past[identity & (past.size() - 1)];
     const bool known = before.identity == identity && before.time != 0;
@@ -135,6 +132,13 @@ struct Taps::Survey {
     if (at != taps.end()) return &*at;
     if (taps.size() >= kMostTaps) return nullptr;
     return &taps.emplace_back(Seen{.tap = tap});
+  }
+
+  void grow() {
+    std::vector<Past> larger(2 * past.size());
+    for (const Past& one : past)
+      if (one.time != 0) larger[one.identity & (larger.size() - 1)] = one;
+    past = std::move(larger);
   }
 
   bool is_enough() const {
@@ -200,7 +204,7 @@ struct Taps::Survey {
     Tap tap{};
     bool repeated = false;  // seen before it
   };
-  std::vector<Past> past;  // by identity, the latest
+  std::vector<Past> past = std::vector<Past>(1 << 14);  // by identity, the latest; a power of two
   std::unordered_map<u64, std::vector<Seen>> pairs;
   std::map<Tap, u64> per_tap;  // packets
   std::map<std::pair<Tap, Tap>, std::vector<i64>> offsets;
@@ -210,11 +214,11 @@ struct Taps::Survey {
 
 Taps::Taps(const Options& options) {
   if (!std::ranges::all_of(options.captures, is_file)) {
-    meanwhile_ = std::make_unique<Survey>(kPipeBytes);
+    meanwhile_ = std::make_unique<Survey>();
     return;
   }
   SelectedTrace trace(options);
-  Survey survey(trace.total_size());
+  Survey survey;
   roce::net::AddressTable addresses;
   FrameBatch batch;
   while (trace.next(batch) && !survey.is_enough()) {
