@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "roce/flow/cnp_scopes.hpp"
 #include "roce/flow/histogram.hpp"
 #include "roce/flow/history.hpp"
 #include "roce/flow/messages.hpp"
@@ -335,6 +336,28 @@ TEST(SecondCapture, OfACutPacketHasNoIcrcToCompare) {
   cut.flags = kHasIpId;
   cut.icrc = 0;
   EXPECT_TRUE(is_capture_of(before, cut, true, 0));
+}
+
+constexpr CnpScope scope_of(u64 of_queue_pair, u64 of_destination, u64 of_port, u64 queue_pairs,
+                            u64 destinations) {
+  return CnpIntervals{of_queue_pair, of_destination, of_port, queue_pairs, destinations}.fitting();
+}
+
+TEST(CnpScope, IsTheWidestThatKeepsTheInterval) {
+  EXPECT_EQ(scope_of(1000, 1000, 1000, 4, 2), CnpScope::port);
+  EXPECT_EQ(scope_of(1000, 1000, 10, 4, 2), CnpScope::destination);
+  EXPECT_EQ(scope_of(1000, 10, 10, 4, 2), CnpScope::queue_pair);
+  EXPECT_EQ(scope_of(1000, 850, 850, 4, 2), CnpScope::port) << "as exact as clocks are";
+}
+
+TEST(CnpScope, SaysNothingOfAScopeThatHoldsOneOnly) {
+  EXPECT_EQ(scope_of(1000, 1000, 1000, 1, 1), CnpScope::queue_pair);
+  EXPECT_EQ(scope_of(1000, 1000, 1000, 4, 1), CnpScope::destination);
+  EXPECT_EQ(scope_of(1000, 1000, 10, 2, 2), CnpScope::queue_pair);
+}
+
+TEST(CnpScope, IsNotKnownOfIntervalsThatAreNot) {
+  EXPECT_EQ(scope_of(1000, 0, 0, 4, 2), CnpScope::queue_pair);
 }
 
 }  // namespace

@@ -36,14 +36,9 @@ Octets pcapng_of(const std::string& name) {
   return octets;
 }
 
-struct Original {
-  const char* name;
-  Octets (*octets)();
-};
-const Original kOriginals[] = {
-    {"refusal", [] { return octets_of(sample_path("cm_reject.pcap")); }},
-    {"receiver_not_ready", [] { return octets_of(sample_path("rnr_exceeded.pcap")); }},
-    {"pcapng", [] { return pcapng_of("rnr_exceeded.pcap"); }}};
+Octets (*const kOriginals[])() = {[] { return octets_of(sample_path("cm_reject.pcap")); },
+                                  [] { return octets_of(sample_path("rnr_exceeded.pcap")); },
+                                  [] { return pcapng_of("rnr_exceeded.pcap"); }};
 
 // How many bytes make a capture of which there is something to report.
 std::size_t header_of(const Octets& octets) {
@@ -72,7 +67,7 @@ constexpr std::size_t kParts = 2;
 
 TEST_P(Prefixes, GiveAReportEach) {
   const auto [original, part] = GetParam();
-  const Octets octets = kOriginals[original].octets();
+  const Octets octets = kOriginals[original]();
   const CaptureFile file;
   for (std::size_t size = part; size <= octets.size(); size += kParts) {
     const std::string told = told_of(file, std::span(octets).first(size));

@@ -26,8 +26,7 @@ enum ObservationFlag : u16 {
   kHasSourcePort = 1 << 11,  // RoCEv2
   kIcrcGood = 1 << 12,       // set by who checked it
   kIcrcBad = 1 << 13,
-  kCopy =
-      1 << 14  // another tap's capture of a packet that the trace holds anyway; set by who knows
+  kCopy = 1 << 14  // as a second tap saw it, another being judged; set by who knows
 };
 
 /// All integers are in host order.
