@@ -163,6 +163,26 @@ void withdraw_sequence_counts(Report& report) {
       }};
 }
 
+// Of two clocks in one trace no time from packet to packet is left.
+void withdraw_times(Report& report) {
+  report.message_times.clear();
+  for (HostRow& host : report.hosts) host.cnp_pacing.reset();
+  for (SubnetPairRow& row : report.subnet_pairs) {
+    row.ack_latency.reset();
+    row.read_latency.reset();
+  }
+  const std::size_t size = report.connections.size();
+  report.connections = {
+      size, [all = report.connections](std::size_t index, ConnectionRow& row) {
+        row = all.at(index);
+        for (MaybeDistribution* const times :
+             {&row.ack_latency, &row.read_latency, &row.read_first_latency, &row.message_time,
+              &row.nak_generation, &row.nak_reaction, &row.rnr_wait, &row.ce_to_cnp})
+          times->reset();
+        if (row.cm) row.cm->reply_ns.reset();
+      }};
+}
+
 }  // namespace
 
 Judge::Judge(const Options& options)
@@ -243,6 +263,7 @@ void Judge::conclude(const TraceState& state, std::span<const u32> selected, Rep
   grade(findings.distrust, report);
   report.subnet_pairs = subnet_pairs(state, selected, circumstances_.subnet);
   if (findings.unordered) withdraw_sequence_counts(report);
+  if (state.taps.mixed_ns()) withdraw_times(report);
   const std::map<u32, u64> rows = connection_rows(state, selected);
   for (Finding& finding : findings.found)
     report.findings.push_back(row_of(state, std::move(finding), rows));

@@ -71,8 +71,8 @@ void judge_delay(const TraceView& trace, Findings& out) {
 /// The CNPs of one NIC.
 struct Pace {
   Histogram by_queue_pair;
-  u64 queue_pairs = 0, cnps = 0, ces = 0,
-      answered = 0;  // `answered`: CNPs whose marked half-flow is known
+  u64 queue_pairs = 0, cnps = 0, ces = 0;
+  u64 answered = 0;  // CNPs whose marked half-flow is known
   Sightings seen;
 };
 

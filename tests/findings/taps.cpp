@@ -138,6 +138,24 @@ TEST(Taps, TwoInOneFileWithTwoClocksCannotBeJudged) {
   EXPECT_FALSE(has(report, "loss.retransmission"));
 }
 
+TEST(Taps, TwoClocksLeaveNoTimes) {
+  Frames both;
+  see(both, true, 1s, 5us);
+  see(both, false, 1s + 300ms, 5us);
+  const CaptureFile file;
+  both.write(file.path());
+  Options options;
+  options.captures = {file.path()};
+  Progress progress{false};
+  const Analysis analysis = analyze(options, progress);
+  ASSERT_EQ(analysis.report.connections.size(), 1u);
+  const ConnectionRow row = analysis.report.connections.at(0);
+  EXPECT_EQ(row.ack_latency, std::nullopt);
+  EXPECT_EQ(row.message_time, std::nullopt);
+  EXPECT_EQ(row.nak_generation, std::nullopt);
+  EXPECT_TRUE(analysis.report.message_times.empty());
+}
+
 // Close clocks leave the order of the packets as it was: copies are told one by one.
 TEST(Taps, TwoInOneFileWithOneClockAreJudged) {
   Frames both;
