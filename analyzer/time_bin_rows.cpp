@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "time_bin_rows.hpp"
 
-#include <map>
+#include <array>
 
 namespace rocetrace {
 
@@ -36,10 +36,9 @@ Counts between(const BinTotals& before, const BinTotals& after) {
 }
 
 template <class Use>
-void each_bin(const HalfFlow& flow, const BinClock& clock, Use use) {
-  TimeBins bins = flow.bins;
+void each_bin(const HalfFlow& flow, Use use) {
   BinTotals before;
-  for (const TimeBins::Bin& bin : bins.at(clock.shift())) {
+  for (const TimeBins::Bin& bin : flow.bins.all()) {
     use(bin.number, between(before, bin.totals));
     before = bin.totals;
   }
@@ -67,17 +66,18 @@ TimeBinRow row_of(const BinClock& clock, std::optional<u64> half_flow, roce::u32
 std::vector<TimeBinRow> time_bin_rows(const TraceState& state, const std::vector<roce::u32>& ids,
                                       bool each) {
   const BinClock& clock = state.tracker.clock();
-  std::map<roce::u32, Counts> together;
+  std::array<Counts, BinClock::kMostBins> together;
   std::vector<TimeBinRow> alone;
   for (const roce::u32 id : ids)
-    each_bin(state.tracker.flows().at(id), clock, [&](roce::u32 number, const Counts& counts) {
+    each_bin(state.tracker.flows().at(id), [&](roce::u32 number, const Counts& counts) {
       together[number].add(counts);
       if (each) alone.push_back(row_of(clock, id, number, counts));
     });
   std::vector<TimeBinRow> rows;
   rows.reserve(together.size() + alone.size());
-  for (const auto& [number, counts] : together)
-    rows.push_back(row_of(clock, std::nullopt, number, counts));
+  for (roce::u32 number = 0; number < together.size(); number++)
+    if (together[number].packets > 0)
+      rows.push_back(row_of(clock, std::nullopt, number, together[number]));
   rows.insert(rows.end(), alone.begin(), alone.end());
   return rows;
 }

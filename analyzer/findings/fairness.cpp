@@ -2,6 +2,7 @@
 // incast, noisy_neighbour, slowest_qp: who suffers from whom.
 
 #include <algorithm>
+#include <bitset>
 #include <map>
 
 #include "findings/detector.hpp"
@@ -43,62 +44,79 @@ bool carries_data(const HalfFlow& flow) {
   return is_traffic(flow) && flow.payload_bytes > 0;
 }
 
+/// What one host got in one time bin.
 struct Bin {
-  std::map<u32, u64> senders;  // bytes by address id
-  u64 trouble = 0;             // CE marks and retransmissions
+  u32 senders = 0;  // hosts
+  u64 trouble = 0;  // CE marks and retransmissions
 };
+using Bins = std::array<Bin, BinClock::kMostBins>;
 
-// By receiver, what came in each time bin.
-std::map<u32, std::map<u32, Bin>> bins_of(const TraceView& trace) {
-  std::map<u32, std::map<u32, Bin>> receivers;
-  trace.each_flow([&](const HalfFlow& flow) {
-    if (!carries_data(flow)) return;
-    BinTotals before;
-    TimeBins bins = flow.bins;
-    for (const TimeBins::Bin& bin : bins.at(trace.tracker.clock().shift())) {
-      const BinTotals& now = bin.totals;
-      const u64 bytes = now.payload_bytes - std::min(before.payload_bytes, now.payload_bytes);
-      if (bytes > 0) {
-        Bin& into = receivers[flow.key.destination][bin.number];
-        into.senders[flow.key.source] += bytes;
-        into.trouble +=
-            u64{now.ce - std::min(before.ce, now.ce)} +
-            (now.retransmissions - std::min(before.retransmissions, now.retransmissions));
-      }
-      before = now;
+void judge_receiver(const TraceView& trace, u32 receiver, const Bins& bins, Findings& out) {
+  u64 crowded = 0, trouble = 0;
+  u32 most = 0;
+  std::size_t worst = 0;
+  for (std::size_t number = 0; number < bins.size(); number++) {
+    const Bin& bin = bins[number];
+    if (bin.trouble == 0 || bin.senders < trace.limit("incast.senders")) continue;
+    crowded++;
+    trouble += bin.trouble;
+    if (bin.senders > most) most = bin.senders, worst = number;
+  }
+  if (crowded == 0) return;
+  const u64 width = trace.tracker.clock().width();
+  const u64 start = trace.tracker.clock().start() + worst * width;
+  Finding finding{&kKinds[0], Severity::warning, {Scope::Of::host, receiver, 0}, {}, {}, {}};
+  finding.seen.count = crowded;
+  finding.text = fmt::format(
+      "{}: up to {} hosts sent to it within {}, {}; {} of their packets "
+      "were marked or sent again in {}.",
+      trace.address(receiver), most, human::duration(width), moment(trace, start),
+      human::grouped(trouble), plural(crowded, "such bin", "such bins"));
+  finding.evidence = {{"receiver", trace.address(receiver)},
+                      {"most_senders", u64{most}},
+                      {"bins", crowded},
+                      {"bin_ns", width},
+                      {"marked_or_resent", trouble}};
+  out.found.push_back(std::move(finding));
+}
+
+// Adds what `flow` sent to `bins`, and to `sent` in which of them that was data.
+void add_bins(const HalfFlow& flow, Bins& bins, std::bitset<BinClock::kMostBins>& sent) {
+  BinTotals before;
+  for (const TimeBins::Bin& bin : flow.bins.all()) {
+    const BinTotals& now = bin.totals;
+    if (now.payload_bytes > before.payload_bytes) {
+      sent.set(bin.number);
+      bins[bin.number].trouble +=
+          u64{now.ce - std::min(before.ce, now.ce)} +
+          (now.retransmissions - std::min(before.retransmissions, now.retransmissions));
     }
-  });
-  return receivers;
+    before = now;
+  }
 }
 
 void judge_incast(const TraceView& trace, Findings& out) {
-  for (const auto& [receiver, bins] : bins_of(trace)) {
-    u64 crowded = 0, trouble = 0;
-    std::size_t most = 0;
-    u32 worst = 0;
-    for (const auto& [number, bin] : bins) {
-      if (static_cast<double>(bin.senders.size()) < trace.limit("incast.senders")) continue;
-      if (bin.trouble == 0) continue;
-      crowded++;
-      trouble += bin.trouble;
-      if (bin.senders.size() > most) most = bin.senders.size(), worst = number;
-    }
-    if (crowded == 0) continue;
-    const u64 width = trace.tracker.clock().width();
-    const u64 start = trace.tracker.clock().start() + worst * width;
-    Finding finding{&kKinds[0], Severity::warning, {Scope::Of::host, receiver, 0}, {}, {}, {}};
-    finding.seen.count = crowded;
-    finding.text = fmt::format(
-        "{}: up to {} hosts sent to it within {}, {}; {} of their packets "
-        "were marked or sent again in {}.",
-        trace.address(receiver), most, human::duration(width), moment(trace, start),
-        human::grouped(trouble), plural(crowded, "such bin", "such bins"));
-    finding.evidence = {{"receiver", trace.address(receiver)},
-                        {"most_senders", u64{most}},
-                        {"bins", crowded},
-                        {"bin_ns", width},
-                        {"marked_or_resent", trouble}};
-    out.found.push_back(std::move(finding));
+  std::vector<const HalfFlow*> flows;
+  trace.each_flow([&](const HalfFlow& flow) {
+    if (carries_data(flow)) flows.push_back(&flow);
+  });
+  const auto hosts = [](const HalfFlow* flow) {
+    return std::pair(flow->key.destination, flow->key.source);
+  };
+  std::ranges::stable_sort(flows, {}, hosts);
+  Bins bins{};
+  std::bitset<BinClock::kMostBins> sent;
+  for (std::size_t i = 0; i < flows.size(); i++) {
+    add_bins(*flows[i], bins, sent);
+    const bool last = i + 1 == flows.size();
+    if (!last && hosts(flows[i + 1]) == hosts(flows[i])) continue;
+    for (std::size_t number = 0; number < bins.size(); number++)
+      bins[number].senders += sent.test(number);
+    sent.reset();
+    const u32 receiver = flows[i]->key.destination;
+    if (!last && flows[i + 1]->key.destination == receiver) continue;
+    judge_receiver(trace, receiver, bins, out);
+    bins = {};
   }
 }
 

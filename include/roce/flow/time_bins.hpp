@@ -64,13 +64,6 @@ class TimeBins {
     BinTotals totals;
   };
 
-  TimeBins() = default;
-  TimeBins(const TimeBins& other) : size_(other.size_), room_(other.size_), shift_(other.shift_) {
-    bins_ = std::make_unique<Bin[]>(room_);
-    std::copy_n(other.bins_.get(), size_, bins_.get());
-  }
-  TimeBins& operator=(const TimeBins&) = delete;
-
   /// The counters stood at `totals` when bin `number` ended.
   void note(u32 number, const BinTotals& totals, unsigned shift) {
     if (shift != shift_) widen(shift);
@@ -85,13 +78,11 @@ class TimeBins {
   /// A hint for prefetching: where the next bin will be noted.
   const Bin* next_address() const { return bins_.get() + size_; }
 
-  /// Bins in order, at the width of `shift`; those in which nothing happened are left out.
-  std::span<const Bin> at(unsigned shift) {
-    widen(shift);
-    return {bins_.get(), size_};
-  }
+  /// Bins in order; those in which nothing happened are left out. At the width of the clock once
+  /// widen() was called with its shift.
+  std::span<const Bin> all() const { return {bins_.get(), size_}; }
 
- private:
+  /// Joins bins until each is 2^shift nanoseconds wide.
   void widen(unsigned shift) {
     if (size_ == 0 || shift <= shift_) {
       shift_ = static_cast<u8>(std::max<unsigned>(shift_, shift));
@@ -107,6 +98,8 @@ class TimeBins {
     }
     size_ = kept;
   }
+
+ private:
   void grow() {
     room_ = static_cast<u16>(std::max(8, 2 * room_));
     auto larger = std::make_unique<Bin[]>(room_);

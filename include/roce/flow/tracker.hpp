@@ -59,6 +59,7 @@ class Tracker {
       flow.requests.finish(id, settlements_);
       flow.flush_marking();
       flow.bins.note(clock_.bin(flow.last_time), totals(flow), clock_.shift());
+      flow.bins.widen(clock_.shift());
     }
   }
 
@@ -68,7 +69,7 @@ class Tracker {
   const std::vector<Connection>& connections() const { return connections_; }
   const CmExchanges& cm() const { return cm_; }
   const CnpScopes& cnp_scopes() const { return cnp_scopes_; }
-  /// The bins of every half-flow's TimeBins.
+  /// The bins of every half-flow's TimeBins, from finish() on.
   const BinClock& clock() const { return clock_; }
   /// Packets of half-flows beyond `max_flows`.
   u64 untracked_packets() const { return untracked_packets_; }
