@@ -35,9 +35,10 @@ struct Connection {
   u32 id = 0;                  // from 1
   std::array<u32, 2> flows{};  // ids of the half-flows, the one seen first in front
   Evidence evidence = Evidence::none;
-  bool broken = false;     // a later contradiction took the pair apart
-  u32 support = 0;         // responses that fitted
-  u32 contradictions = 0;  // responses that did not
+  bool broken = false;       // a later contradiction took the pair apart
+  u64 support = 0;           // responses that fitted; known when the connection ended
+  u32 contradictions = 0;    // responses that did not
+  u64 responses_before = 0;  // of both half-flows, before they were joined
   std::array<std::unique_ptr<Histogram>, kTimesCount> times;  // made with the first sample
 
   std::unique_ptr<Histogram>& slot(Times which) { return times[static_cast<std::size_t>(which)]; }
@@ -49,7 +50,8 @@ struct Connection {
   double confidence() const {
     if (evidence == Evidence::cm) return contradictions > support ? 0.5 : 1.0;
     if (evidence == Evidence::only_pair) return 0.5;
-    return static_cast<double>(support) / (1.0 + support + 4.0 * contradictions);
+    const auto fitted = static_cast<double>(support);
+    return fitted / (1.0 + fitted + 4.0 * contradictions);
   }
 };
 

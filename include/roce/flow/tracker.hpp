@@ -54,6 +54,9 @@ class Tracker {
   void finish() {
     samples_.flush(connections_);
     pair_lonely();
+    for (Connection& connection : connections_)
+      if (flows_.at(connection.flows[0]).connection == connection.id)
+        connection.support = support_of(connection);
     for (u32 id = 1; id <= flows_.size(); id++) {
       HalfFlow& flow = flows_.at(id);
       flow.requests.finish(id, settlements_);
@@ -123,7 +126,7 @@ class Tracker {
   }
 
   // The second and third step: what is found by way of a half-flow's own lines. For a response that
-  // is the half-flow it answers and the connection; for both, a place in the messages that wait.
+  // is the half-flow it answers; for both, a place in the messages that wait.
   void fetch_further(const Observation* packets, const std::array<HalfFlow*, kBatch>& flows,
                      std::size_t count) {
     std::array<const HalfFlow*, kBatch> askers;
@@ -137,7 +140,6 @@ class Tracker {
         const HalfFlow& asker = flows_.at(flows[i]->partner);
         __builtin_prefetch(&asker.requests, 1);
         __builtin_prefetch(&asker.current, 1);
-        __builtin_prefetch(&connections_[flows[i]->connection - 1], 1);
         askers[found++] = &asker;
       }
     }
@@ -300,7 +302,9 @@ class Tracker {
   void find_partner(HalfFlow& flow, const Observation& packet, OpcodeTraits traits);
   void join(HalfFlow& one, HalfFlow& other, Evidence evidence);
   void separate(HalfFlow& one, HalfFlow& other);
-  bool fits(const HalfFlow& flow, const HalfFlow& partner, Psn psn);
+  static bool fits(const HalfFlow& partner, Psn psn);
+  u64 responses_of(const Connection& connection) const;
+  u64 support_of(const Connection& connection) const;
   void contradict(HalfFlow& flow, HalfFlow& partner);
   void start_over(const HalfFlowKey& key);
   void join_expected(const HalfFlowKey& key);

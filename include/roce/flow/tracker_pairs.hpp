@@ -31,7 +31,9 @@ namespace roce::flow {
     pairing_.candidates(flow.key, (packet.psn - 1) & 0xff'ffff, consider);
     pairing_.candidates(flow.key, (packet.psn + 1) & 0xff'ffff, consider);
   }
-  if (found != 0 && !unclear) join(flow, flows_.at(found), Evidence::psn);
+  if (found == 0 || unclear) return;
+  join(flow, flows_.at(found), Evidence::psn);
+  connections_.back().responses_before--;  // `packet` itself speaks for the pair
 }
 
 inline void Tracker::join(HalfFlow& one, HalfFlow& other, Evidence evidence) {
@@ -39,6 +41,7 @@ inline void Tracker::join(HalfFlow& one, HalfFlow& other, Evidence evidence) {
   connection.id = static_cast<u32>(connections_.size());
   connection.flows = {std::min(one.id, other.id), std::max(one.id, other.id)};
   connection.evidence = evidence;
+  connection.responses_before = responses_of(connection);
   one.partner = other.id;
   other.partner = one.id;
   one.connection = other.connection = connection.id;
@@ -47,25 +50,36 @@ inline void Tracker::join(HalfFlow& one, HalfFlow& other, Evidence evidence) {
   if (mtu != 0 && other.requests.path_mtu == 0) set_mtu(other, mtu);
 }
 
+inline u64 Tracker::responses_of(const Connection& connection) const {
+  return flows_.at(connection.flows[0]).responses.counts().packets +
+         flows_.at(connection.flows[1]).responses.counts().packets;
+}
+
+// Responses that fitted are what is left of all: counting them one by one would touch the
+// connection's memory for each.
+inline u64 Tracker::support_of(const Connection& connection) const {
+  return responses_of(connection) - connection.responses_before - connection.contradictions;
+}
+
 inline void Tracker::separate(HalfFlow& one, HalfFlow& other) {
-  connections_[one.connection - 1].broken = true;
+  Connection& connection = connections_[one.connection - 1];
+  connection.support = support_of(connection);
+  connection.broken = true;
   one.partner = other.partner = 0;
   one.connection = other.connection = 0;
 }
 
 // Whether a response to `psn` can be an answer to what the partner sent.
-inline bool Tracker::fits(const HalfFlow& flow, const HalfFlow& partner, Psn psn) {
+inline bool Tracker::fits(const HalfFlow& partner, Psn psn) {
   const i32 behind = distance(psn, partner.requests.next());
-  const bool fitting = partner.requests.started() && behind > -64 && behind < (1 << 16);
-  if (fitting) connections_[flow.connection - 1].support++;
-  return fitting;
+  return partner.requests.started() && behind > -64 && behind < (1 << 16);
 }
 
 [[gnu::noinline]] inline void Tracker::contradict(HalfFlow& flow, HalfFlow& partner) {
   Connection& connection = connections_[flow.connection - 1];
   connection.contradictions++;
   if (connection.evidence != Evidence::cm && connection.contradictions >= 8 &&
-      connection.contradictions >= connection.support) {
+      connection.contradictions >= support_of(connection)) {
     samples_.flush(connections_);
     separate(flow, partner);
   }
@@ -83,6 +97,8 @@ inline void Tracker::start_over(const HalfFlowKey& key) {
   flow.read_open = false;
   if (HalfFlow* partner = partner_of(flow)) {
     // The old connection stays in the report; the half-flow goes to the new one.
+    Connection& connection = connections_[flow.connection - 1];
+    connection.support = support_of(connection);
     flow.partner = partner->partner = 0;
     flow.connection = partner->connection = 0;
   }

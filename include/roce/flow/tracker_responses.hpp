@@ -25,7 +25,7 @@ inline void Tracker::observe_response(HalfFlow& flow, const Observation& packet,
   if (flow.partner == 0) [[unlikely]]
     find_partner(flow, packet, traits);
   HalfFlow* asker = partner_of(flow);
-  if (asker && !fits(flow, *asker, psn)) [[unlikely]] {
+  if (asker && !fits(*asker, psn)) [[unlikely]] {
     contradict(flow, *asker);
     asker = partner_of(flow);
   }
