@@ -14,10 +14,10 @@ Analysis::~Analysis() = default;
 
 Analysis analyze(const Options& options, Progress& progress, bool again) {
   if (again) prepare_to_read_twice(options.captures);
+  Judge judge(options);
   Analysis analysis;
   analysis.state = std::make_unique<TraceState>(options, again);
   TraceState& state = *analysis.state;
-  Judge judge(options);
   state.run(progress, [&](auto packets, auto arrivals) { judge.look(state, packets, arrivals); });
   const std::vector<u32> selected = summarize(state, options, analysis.report);
   judge.conclude(state, selected, analysis.report);

@@ -24,6 +24,12 @@ Circumstances circumstances_of(const Options& options) {
   out.limits = limits_of(options);
   for (const u32 dscp : options.lossless_dscps) out.lossless_dscps.push_back(static_cast<u8>(dscp));
   out.subnet = {options.ipv4_prefix, options.ipv6_prefix};
+  if (!options.counters_before.empty())
+    out.counters = counted_between(read_counters(options.counters_before),
+                                   read_counters(options.counters_after));
+  out.counter_hosts = options.counter_hosts;
+  out.part_only = !options.filter.empty() || !options.qps.empty() || !options.hosts.empty() ||
+                  !options.vlans.empty() || options.from || options.to || options.max_flows;
   return out;
 }
 

@@ -201,6 +201,24 @@ void add_judgement(CLI::App& command, Options& options) {
             static_cast<roce::u32>(number("--lossless-dscp", text, 0, 63)));
       },
       "a class in which nothing may be lost; repeatable");
+  CLI::Option* before =
+      command
+          .add_option("--counters-before", options.counters_before,
+                      "a NIC's counters before the capture, as 'rdma statistic show',\n"
+                      "'ethtool -S' or 'grep . hw_counters/*' prints them")
+          ->type_name("FILE");
+  CLI::Option* after = command
+                           .add_option("--counters-after", options.counters_after,
+                                       "and after it: compared with what the trace shows")
+                           ->type_name("FILE")
+                           ->needs(before);
+  before->needs(after);
+  repeatable(
+      command, "--counters-host", "ADDR",
+      [&options](const std::string& text) { options.counter_hosts.push_back(text); },
+      "the address of the NIC's host, where the counts do not tell;\n"
+      "repeatable for a host of several")
+      ->needs(before);
   const auto prefix = [&command](const char* name, unsigned& bits, roce::u64 most) {
     command
         .add_option_function<std::string>(

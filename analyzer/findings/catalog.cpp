@@ -8,7 +8,7 @@ extern const CatalogEntry kLossRetransmission, kLossOrder, kNakSequence, kFatalN
 extern const CatalogEntry kTimeouts, kRetryExhausted, kUcMessageLost, kConformance;
 extern const CatalogEntry kPathAnswers, kPathHosts, kPathIcmp, kPathMtu, kCm;
 extern const CatalogEntry kEcn, kCnpTimes, kCnpMissing, kCnpOdd, kDscp, kPause, kEntropy;
-extern const CatalogEntry kStalls, kFairness, kIcrc, kIcrcRewritten;
+extern const CatalogEntry kStalls, kFairness, kIcrc, kIcrcRewritten, kCountersDisagree;
 
 namespace {
 
@@ -47,6 +47,7 @@ constexpr const CatalogEntry* kCatalog[] = {
     &kFairness,
     &kIcrc,
     &kIcrcRewritten,
+    &kCountersDisagree,
 };
 
 }  // namespace

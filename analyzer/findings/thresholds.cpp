@@ -25,6 +25,7 @@ constexpr Threshold kTable[] = {
     {"cnp.ignored.cnps",             Unit::count,    20,    "CNPs before the sender's reaction is judged"},
     {"cnp.ignored.share",            Unit::share,    0.4,   "CNPs that should slow the sender down"},
     {"cnp.missing.wait",             Unit::duration, 1e6,   "how long a CNP may take after a CE mark"},
+    {"counters.disagree.share",      Unit::share,    0.01,  "difference between a NIC's count and the trace's"},
     {"ecn.marked.warning",           Unit::share,    0.05,  "CE marks among ECN-capable packets"},
     {"entropy.flows",                Unit::count,    4,     "queue pairs before their ports are judged"},
     {"entropy.warning",              Unit::share,    0.5,   "normalised entropy of UDP source ports"},

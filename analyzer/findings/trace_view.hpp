@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "findings/counter_dump.hpp"
 #include "findings/flow_log.hpp"
 #include "findings/thresholds.hpp"
 #include "roce/net/address.hpp"
@@ -46,6 +47,9 @@ struct Circumstances {
   Thresholds limits;
   std::vector<u8> lossless_dscps;
   SubnetPrefix subnet;
+  std::vector<NicCounts> counters;         // what NICs counted meanwhile, by their own account
+  std::vector<std::string> counter_hosts;  // whose they are, the addresses of one host; or empty
+  bool part_only = false;                  // not all packets of the captures are looked at
 };
 
 /// Who was seen to send anything but RoCE. A host that is among them, and of which no RoCE packet

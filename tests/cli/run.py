@@ -75,6 +75,18 @@ class Program(unittest.TestCase):
             file.write("this is no capture, but it is longer than a header\n")
         self.assert_refused(run("analyze", self.path("text.pcap")), "text.pcap")
 
+    def test_counters_come_as_two_dumps(self):
+        dump = self.path("dump")
+        with open(dump, "w", encoding="ascii") as file:
+            file.write("link mlx5_0/1 out_of_sequence 0\n")
+        self.assert_refused(run("analyze", SAMPLE, "--counters-before", dump), "--counters-after")
+        self.assert_refused(run("analyze", SAMPLE, "--counters-after", dump), "--counters-before")
+        self.assert_refused(run("analyze", SAMPLE, "--counters-host", "10.0.0.1"), "--counters-before")
+        both = ["--counters-before", dump, "--counters-after"]
+        self.assert_refused(run("analyze", SAMPLE, *both, self.path("none")), "none")
+        self.assert_refused(run("analyze", SAMPLE, *both, SAMPLE), SAMPLE)
+        self.assertEqual(run("analyze", SAMPLE, *both, dump).returncode, 0)
+
     def test_standard_input_gives_the_same_numbers(self):
         with open(SAMPLE, "rb") as file:
             piped = run("analyze", "--format", "json", "-", stdin=file)

@@ -16,9 +16,10 @@ using testing::UnorderedElementsAreArray;
 const Pairs& all_pairs() {
   static const Pairs kAll = [] {
     Pairs all;
-    for (const auto table : {capture_pairs, loss_pairs, nak_pairs, retry_pairs, path_pairs,
-                             cm_pairs, congestion_pairs, cnp_pairs, class_pairs, pause_pairs,
-                             entropy_pairs, waiting_pairs, fairness_pairs, icrc_pairs})
+    for (const auto table :
+         {capture_pairs, loss_pairs, nak_pairs, retry_pairs, path_pairs, cm_pairs, congestion_pairs,
+          cnp_pairs, class_pairs, pause_pairs, entropy_pairs, waiting_pairs, fairness_pairs,
+          icrc_pairs, counter_pairs})
       for (Pair& pair : table()) all.push_back(std::move(pair));
     return all;
   }();

@@ -42,5 +42,6 @@ Pairs entropy_pairs();
 Pairs waiting_pairs();
 Pairs fairness_pairs();
 Pairs icrc_pairs();
+Pairs counter_pairs();
 
 }  // namespace rocetrace::test

@@ -80,7 +80,7 @@ LIBRARIES = [
     (r"(epan|wiretap|wsutil|wireshark|ui|ftypes)/|ws_version\.h|glib", r"dissector/"),
     (r"isa-l(\.h|/)", r"analyzer/(capture/|icrc_isal\.)|tests/"),
     (r"(zstd|lz4frame)\.h", r"analyzer/capture/|tests/"),
-    (r"rapidjson/", r"analyzer/report/"),
+    (r"rapidjson/", r"analyzer/(report/|findings/counter_dump\.)"),
     (r"nlohmann/|gtest/|gmock/", r"tests/"),
     (r"fmt/", r"analyzer/|tests/"),
 ]
