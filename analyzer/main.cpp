@@ -48,8 +48,10 @@ int run(const Options& options) {
       progress.clear();
       for (const std::string& failure : failures) complain(failure);
       try {
-        print_report(analysis.report, *report_format(options.format));
-      } catch (const PipeClosed&) {  // says nothing about the files
+        print_report(analysis.report, *report_format(options.format), options.colour);
+      } catch (const PipeClosed&) {
+        complain("standard output: its reader is gone");
+        return 2;
       }
       if (!failures.empty()) return 2;
       return has_finding_at(analysis.report, options.fail_on) ? 1 : 0;
@@ -73,7 +75,7 @@ int main(int argc, char** argv) {
   try {
     return rocetrace::run(rocetrace::find_captures(rocetrace::parse_options(argc, argv)));
   } catch (const rocetrace::PipeClosed&) {
-    return 0;
+    return 0;  // a listing may be read in part
   } catch (const std::exception& error) {
     rocetrace::complain(error.what());
     return 2;

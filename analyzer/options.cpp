@@ -251,6 +251,11 @@ void add_analyze(CLI::App& program, Options& options) {
       command, "--format", options.format,
       [](const std::string& name) { return report_format(name) != nullptr; }, formats_text());
   one_of(
+      command, "--color", options.colour,
+      [](const std::string& name) { return name == "auto" || name == "always" || name == "never"; },
+      "colours in the text: always, never or auto (default): on a\n"
+      "terminal, unless NO_COLOR is set");
+  one_of(
       command, "--fail-on", options.fail_on,
       [](const std::string& name) {
         return std::ranges::find(kSeverities, name) != std::end(kSeverities);

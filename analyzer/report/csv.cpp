@@ -192,22 +192,37 @@ void write_table(const auto& rows, Sink& out) {
   });
 }
 
+template <class Row>
+Row row_type(const Table<Row>&);
+template <class Row>
+Row row_type(const std::vector<Row>&);
+
 }  // namespace
 
-void write_csv_half_flows(const Report& report, const ReportStyle&, Sink& out) {
-  write_table<HalfFlowRow>(report.half_flows, out);
+template <auto kTable>
+void write_csv(const Report& report, const ReportStyle&, Sink& out) {
+  const auto& table = report.*kTable;
+  if constexpr (Described<std::remove_cvref_t<decltype(table)>>) {
+    write_table<std::remove_cvref_t<decltype(table)>>(std::vector{table}, out);
+  } else {
+    write_table<decltype(row_type(table))>(table, out);
+  }
 }
-void write_csv_connections(const Report& report, const ReportStyle&, Sink& out) {
-  write_table<ConnectionRow>(report.connections, out);
-}
-void write_csv_hosts(const Report& report, const ReportStyle&, Sink& out) {
-  write_table<HostRow>(report.hosts, out);
-}
-void write_csv_findings(const Report& report, const ReportStyle&, Sink& out) {
-  write_table<FindingRow>(report.findings, out);
-}
-void write_csv_captures(const Report& report, const ReportStyle&, Sink& out) {
-  write_table<CaptureRow>(report.captures, out);
-}
+
+template void write_csv<&Report::half_flows>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::connections>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::hosts>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::findings>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::captures>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::could_not_judge>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::totals>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::subnet_pairs>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::message_times>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::time_bins>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::protocols>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::icmp_errors>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::pauses>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::dcbx>(const Report&, const ReportStyle&, Sink&);
+template void write_csv<&Report::samples>(const Report&, const ReportStyle&, Sink&);
 
 }  // namespace rocetrace

@@ -39,9 +39,12 @@ const ReportFormat* format_of_file(std::string_view path) {
   return found == std::end(kFormats) ? nullptr : found;
 }
 
-void print_report(const Report& report, const ReportFormat& format) {
+void print_report(const Report& report, const ReportFormat& format, std::string_view colour) {
   Sink out = Sink::standard_output();
-  format.parts.front().write(report, terminal_style(), out);
+  ReportStyle style = terminal_style();
+  if (colour == "always") style.colour = true;
+  if (colour == "never") style.colour = false;
+  format.parts.front().write(report, style, out);
   out.commit();
 }
 

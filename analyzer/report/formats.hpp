@@ -28,12 +28,9 @@ void write_ndjson(const Report& report, const ReportStyle& style, Sink& out);
 
 void write_markdown(const Report& report, const ReportStyle& style, Sink& out);
 
-/// CSV (RFC 4180): one table each.
-void write_csv_half_flows(const Report& report, const ReportStyle& style, Sink& out);
-void write_csv_connections(const Report& report, const ReportStyle& style, Sink& out);
-void write_csv_hosts(const Report& report, const ReportStyle& style, Sink& out);
-void write_csv_findings(const Report& report, const ReportStyle& style, Sink& out);
-void write_csv_captures(const Report& report, const ReportStyle& style, Sink& out);
+/// CSV (RFC 4180): one table of the report, or its totals. Made for those that kCsvParts names.
+template <auto kTable>
+void write_csv(const Report& report, const ReportStyle& style, Sink& out);
 
 /// Formats that look at the captures' frames once more. `report` must outlive the output. Throws
 /// std::runtime_error, naming the file, if it cannot be written.
@@ -60,11 +57,22 @@ inline constexpr ReportPart kTextParts[] = {{"", write_text}};
 inline constexpr ReportPart kJsonParts[] = {{"", write_json}};
 inline constexpr ReportPart kNdjsonParts[] = {{"", write_ndjson}};
 inline constexpr ReportPart kMarkdownParts[] = {{"", write_markdown}};
-inline constexpr ReportPart kCsvParts[] = {{".half_flows", write_csv_half_flows},
-                                           {".connections", write_csv_connections},
-                                           {".hosts", write_csv_hosts},
-                                           {".findings", write_csv_findings},
-                                           {".captures", write_csv_captures}};
+inline constexpr ReportPart kCsvParts[] = {
+    {".half_flows", write_csv<&Report::half_flows>},
+    {".connections", write_csv<&Report::connections>},
+    {".hosts", write_csv<&Report::hosts>},
+    {".findings", write_csv<&Report::findings>},
+    {".captures", write_csv<&Report::captures>},
+    {".could_not_judge", write_csv<&Report::could_not_judge>},
+    {".totals", write_csv<&Report::totals>},
+    {".subnet_pairs", write_csv<&Report::subnet_pairs>},
+    {".message_times", write_csv<&Report::message_times>},
+    {".time_bins", write_csv<&Report::time_bins>},
+    {".protocols", write_csv<&Report::protocols>},
+    {".icmp_errors", write_csv<&Report::icmp_errors>},
+    {".pauses", write_csv<&Report::pauses>},
+    {".dcbx", write_csv<&Report::dcbx>},
+    {".samples", write_csv<&Report::samples>}};
 
 inline constexpr ReportFormat kFormats[] = {
     {"text", ".txt", "summary for people", kTextParts},
@@ -87,9 +95,10 @@ const ReportFormat* format_of_file(std::string_view path);
 /// does not forbid it; what a file gets, otherwise.
 ReportStyle terminal_style();
 
-/// Writes `report` to standard output, laid out for the terminal if it is one.
+/// Writes `report` to standard output, laid out for the terminal if it is one. `colour`: always,
+/// never, or anything else for what the terminal wants.
 /// Throws PipeClosed, or std::runtime_error.
-void print_report(const Report& report, const ReportFormat& format);
+void print_report(const Report& report, const ReportFormat& format, std::string_view colour);
 
 /// Writes `report` to `path`, in the format of its extension, which must have parts. Each file
 /// appears whole or not at all. Throws std::runtime_error with the file's name.

@@ -57,6 +57,7 @@ void write_subnets(const Report& report, Sink& out) {
                  {"half-flows"},
                  {"packets"},
                  {"resent"},
+                 {"resent / s"},
                  {"CE"},
                  {"CNPs"},
                  {"ACK p50 / p99"},
@@ -66,6 +67,7 @@ void write_subnets(const Report& report, Sink& out) {
     const SubnetPairRow& row = report.subnet_pairs[i];
     table.add({row.source, row.destination, human::grouped(row.half_flows),
                human::grouped(row.packets), percent(row.retransmission_share.value_or(0)),
+               fmt::format("{:.3g}", row.retransmissions_per_second.value_or(0)),
                percent(row.ce_share), human::grouped(row.cnps), typical(row.ack_latency),
                typical(row.read_latency), typical(row.message_time)});
   }

@@ -14,6 +14,7 @@
 #include "report/ranking.hpp"
 #include "report/sink.hpp"
 #include "report/text_flow.hpp"
+#include "report/text_overview.hpp"
 #include "report/text_value.hpp"
 
 namespace rocetrace {
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t kFindings = 50;
 constexpr std::size_t kHalfFlows = 20;
+constexpr std::size_t kSubnetPairs = 20;
 constexpr std::size_t kDamagesShown = 3;
 
 // `text` as nothing but text.
@@ -167,6 +169,14 @@ void write_flows(const Report& report, Sink& out) {
   write_table(connections, out);
 }
 
+// A pair that is slow because its packets are marked must be readable at once.
+void write_subnets(const Report& report, Sink& out) {
+  if (report.subnet_pairs.size() < 2) return;
+  out.text("\n## From subnet to subnet, slowest first\n\n");
+  write_table(subnet_pairs_table(report, kSubnetPairs), out);
+  left_out(report.subnet_pairs.size(), kSubnetPairs, "more pairs of subnets", out);
+}
+
 void write_unjudged(const Report& report, Sink& out) {
   if (report.could_not_judge.empty()) return;
   out.text("\n## Could not be judged from this capture\n\n");
@@ -184,6 +194,7 @@ void write_markdown(const Report& report, const ReportStyle&, Sink& out) {
   } else {
     write_totals(report.totals, out);
     write_findings(report, out);
+    write_subnets(report, out);
     write_flows(report, out);
   }
   write_unjudged(report, out);

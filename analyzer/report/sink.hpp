@@ -15,7 +15,7 @@
 
 namespace rocetrace {
 
-/// Thrown when the reader of a pipe went away. Not a failure: there is nobody left to write for.
+/// Thrown when the reader of a pipe went away: there is nobody left to write for.
 struct PipeClosed {};
 
 /// Output to standard output, to a file or to memory. A file appears under its name, whole, when

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "report/columns.hpp"
 #include "report/human.hpp"
 #include "report/sink.hpp"
 #include "report/text_value.hpp"
@@ -79,9 +78,7 @@ void write_time_bins(const Report& report, const ReportStyle& style, Sink& out) 
   table.write(out, style.width, style.colour);
 }
 
-void write_subnet_pairs(const Report& report, const ReportStyle& style, Sink& out) {
-  if (report.subnet_pairs.size() < 2) return;
-  heading("From subnet to subnet, slowest first", style, out);
+Columns subnet_pairs_table(const Report& report, std::size_t most) {
   Columns table{{{"from", Columns::Align::left, true},
                  {"to", Columns::Align::left, true},
                  {"flows"},
@@ -90,18 +87,26 @@ void write_subnet_pairs(const Report& report, const ReportStyle& style, Sink& ou
                  {"CE"},
                  {"CNP"},
                  {"retr"},
+                 {"retr/s"},
                  {"payload"}}};
-  for (std::size_t i = 0; i < std::min(report.subnet_pairs.size(), kPairRows); i++) {
+  for (std::size_t i = 0; i < std::min(report.subnet_pairs.size(), most); i++) {
     const SubnetPairRow& row = report.subnet_pairs[i];
     const auto percent = [](double share) {
       return share == 0 ? std::string{"-"} : fmt::format("{:.3g} %", 100 * share);
     };
+    const double rate = row.retransmissions_per_second.value_or(0);
     table.add({printable(row.source), printable(row.destination), human::grouped(row.half_flows),
                p50_p99(row.ack_latency), p50_p99(row.read_latency), percent(row.ce_share),
                dash_if_none(row.cnps), percent(row.retransmission_share.value_or(0)),
-               human::bytes(row.payload_bytes)});
+               rate == 0 ? "-" : fmt::format("{:.3g}", rate), human::bytes(row.payload_bytes)});
   }
-  table.write(out, style.width, style.colour);
+  return table;
+}
+
+void write_subnet_pairs(const Report& report, const ReportStyle& style, Sink& out) {
+  if (report.subnet_pairs.size() < 2) return;
+  heading("From subnet to subnet, slowest first", style, out);
+  subnet_pairs_table(report, kPairRows).write(out, style.width, style.colour);
   if (report.subnet_pairs.size() > kPairRows)
     out.print("  ... and {} more: -o report.json for all\n",
               human::grouped(report.subnet_pairs.size() - kPairRows));
