@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS runs (
   captures TEXT NOT NULL   -- JSON list of file names
 );
 
--- One row per PSN gap, restart of a sender, NAK, RNR NAK and CNP, in the order of the trace.
+-- One row per PSN gap, packet sent again, NAK, RNR NAK and CNP, in the order of the trace.
 CREATE TABLE IF NOT EXISTS events (
   run        INTEGER NOT NULL,
   time       TEXT NOT NULL,
@@ -22,9 +22,10 @@ CREATE TABLE IF NOT EXISTS events (
   class      TEXT,              -- of the packet; NULL for answers
   cause      TEXT,              -- of a retransmission
   place      TEXT,              -- of a retransmission
-  packets    INTEGER,           -- PSNs missing, or packets sent again
-  silence_ns INTEGER,           -- before a retransmission
-  syndrome   TEXT               -- of a NAK: nak_sequence, nak_remote_access, ...
+  packets    INTEGER,           -- PSNs missing; of a sender's restart, packets sent again in it
+  silence_ns INTEGER,           -- before a sender's restart
+  syndrome   TEXT,              -- of a NAK: nak_sequence, nak_remote_access, ...
+  episode    INTEGER            -- of a retransmission: the sender's restart, counted from 1
 );
 CREATE INDEX IF NOT EXISTS events_by_half_flow ON events (run, half_flow, frame);
 
@@ -76,7 +77,35 @@ GROUP BY run, source, destination;
 -- How often each kind of event happened to each half-flow, and when.
 DROP VIEW IF EXISTS event_counts;
 CREATE VIEW event_counts AS
-SELECT run, half_flow, kind, cause, place, syndrome, count(*) AS events, sum(packets) AS packets,
+SELECT run, half_flow, kind, cause, place, syndrome, count(*) AS events,
+       count(DISTINCT episode) AS episodes, sum(packets) AS packets,
        min(time) AS first_time, max(time) AS last_time
 FROM events
 GROUP BY run, half_flow, kind, cause, place, syndrome;
+
+-- What every table and view holds, for who opens the database without these lines.
+DROP TABLE IF EXISTS descriptions;
+CREATE TABLE descriptions (name TEXT PRIMARY KEY, holds TEXT NOT NULL);
+INSERT INTO descriptions VALUES
+  ('runs', 'one row per analysis that was added: its captures'),
+  ('totals', 'counts over the whole trace'),
+  ('captures', 'one row per capture file: format, times, what was cut or damaged, trust and its reasons'),
+  ('half_flows', 'one row per direction to a queue pair: packets, PSN gaps, retransmissions, NAKs, CNPs, ECN'),
+  ('connections', 'one row per pair of half-flows: how sure the pair is, latencies, set-up'),
+  ('hosts', 'one row per address: what its NIC should have counted, in the names of hw_counters'),
+  ('message_times', 'completion times of messages, by verb and size'),
+  ('time_bins', 'what passed in each span of time; of each half-flow with --time-bins'),
+  ('subnet_pairs', 'latency, CE share, CNPs and retransmissions from subnet to subnet'),
+  ('findings', 'what was found: severity, scope, frames, evidence (JSON), text'),
+  ('could_not_judge', 'findings that this trace does not let be judged, and why'),
+  ('protocols', 'packets that hold no RoCE, by protocol'),
+  ('icmp_errors', 'ICMP errors that quote RoCE packets'),
+  ('pauses', 'pause and PFC frames, by sender and priority'),
+  ('dcbx', 'what switches and hosts announce of PFC, ETS and application priorities'),
+  ('samples', 'RoCE headers in sFlow datagrams, by queue pair'),
+  ('events', 'one row per PSN gap, packet sent again, NAK, RNR NAK and CNP'),
+  ('descriptions', 'these lines'),
+  ('worst_half_flows', 'view: half-flows with short names for what is asked most, the worst first'),
+  ('connection_ends', 'view: both ends of a connection in one row, latencies in microseconds'),
+  ('host_pairs', 'view: loss and congestion from host to host, over all queue pairs'),
+  ('event_counts', 'view: how often each kind of event happened to each half-flow, and when');

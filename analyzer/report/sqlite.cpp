@@ -290,11 +290,7 @@ class SqliteOutput : public Output {
   void on_moment(const Moment& moment) override {
     const EventKind kind = event_kind(moment);
     if (kind == EventKind::none || !wanted_.contains(moment.arrival.flow)) return;
-    // An episode is one event: its first packet.
-    const roce::flow::SettledEpisode* episode = moment.episode;
-    const bool resent = kind == EventKind::retransmission;
-    if (resent && (!episode || episode->start_frame != moment.frame.number)) return;
-    add(moment, kind, resent ? episode : nullptr);
+    add(moment, kind, kind == EventKind::retransmission ? moment.episode : nullptr);
   }
 
   void finish() override {
@@ -321,6 +317,10 @@ class SqliteOutput : public Output {
       prepare_table(*database_, table, columns_of<decltype(row_type(rows))>());
     });
     database_->run(std::string{assets::schema_sql});
+    if (database_->number(
+            "SELECT count(*) FROM pragma_table_info('events') WHERE name = 'episode'") ==
+        0)  // an earlier version made the table
+      database_->run("ALTER TABLE events ADD COLUMN episode INTEGER");
     if (is_new) database_->run("CREATE INDEX half_flows_by_id ON half_flows (run, id)");
 
     run_ = database_->number("SELECT ifnull(max(run), 0) + 1 FROM runs");
@@ -328,7 +328,8 @@ class SqliteOutput : public Output {
     events_ = std::make_unique<Statement>(
         *database_,
         "INSERT INTO events (run, time, time_ns, frame, half_flow, kind, psn, class, cause, place, "
-        "packets, silence_ns, syndrome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "packets, silence_ns, syndrome, episode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)");
   }
 
   void fill(const Report& report) {
@@ -367,10 +368,12 @@ class SqliteOutput : public Output {
     row.bind_word(of != PacketClass::none ? name(of) : Word{});
     row.bind_word(episode && episode->cause != Cause::none ? name(episode->cause) : Word{});
     row.bind_word(episode && episode->place != Place::none ? name(episode->place) : Word{});
-    count(episode ? episode->packets : moment.arrival.missing);
-    count(episode ? episode->silence : 0);
+    const bool restart = episode && episode->start_frame == moment.frame.number;
+    count(restart ? episode->packets : moment.arrival.missing);
+    count(restart ? episode->silence : 0);
     const bool is_nak = kind == EventKind::nak || kind == EventKind::rnr_nak;
     row.bind_word(is_nak ? syndrome_word(packet.syndrome()) : Word{});
+    count(episode ? episode->number : 0);
     row.step();
   }
 

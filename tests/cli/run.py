@@ -105,7 +105,9 @@ class Program(unittest.TestCase):
             self.assertEqual(file.read(), printed.stdout)
         self.assertEqual(sorted(os.listdir(self.folder)),
                          sorted(["a.json"] + [f"a.{table}.csv" for table in (
-                             "captures", "connections", "findings", "half_flows", "hosts")]))
+                             "captures", "connections", "could_not_judge", "dcbx", "findings", "half_flows",
+                             "hosts", "icmp_errors", "message_times", "pauses", "protocols", "samples",
+                             "subnet_pairs", "time_bins", "totals")]))
 
     def test_output_folder_that_is_not_there_leaves_nothing(self):
         refused = run("analyze", SAMPLE, "-o", self.path("no/a.json"))
@@ -209,6 +211,13 @@ class Program(unittest.TestCase):
         self.assertEqual(ask("SELECT run, resent FROM worst_half_flows WHERE resent > 0"), ["1|153", "2|153"])
         self.assertEqual(ask("SELECT count(*) FROM events WHERE run = 2 AND kind = 'nak'"), ["7"])
         self.assertEqual(ask("SELECT id FROM findings WHERE run = 1 AND severity = 'warning'"), ["nak.slow_reaction"])
+        # One event for each packet that was sent again, and for each sender's restart the same number.
+        self.assertEqual(ask("SELECT count(*), sum(packets), count(DISTINCT half_flow || ' ' || episode) = "
+                             "sum(packets IS NOT NULL) FROM events WHERE run = 2 AND kind = 'retransmission'"),
+                         ["153|153|1"])
+        self.assertEqual(ask("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') EXCEPT "
+                             "SELECT name FROM descriptions"), [])
+        self.assertEqual(ask("SELECT name FROM descriptions EXCEPT SELECT name FROM sqlite_schema"), [])
 
     def test_full_disk_fails(self):
         if not os.path.exists("/dev/full"):
@@ -217,13 +226,51 @@ class Program(unittest.TestCase):
             with open("/dev/full", "wb") as full:
                 self.assert_refused(run(*words, SAMPLE, stdout=full), "No space left")
 
-    def test_closed_pipe_is_no_failure(self):
-        for words in (["analyze"], ["packets"], ["analyze", "--format", "json"]):
-            read, write = os.pipe()
-            os.close(read)
-            done = run(*words, SAMPLE, stdout=write)
-            os.close(write)
+    def to_closed_pipe(self, *words):
+        read, write = os.pipe()
+        os.close(read)
+        done = run(*words, stdout=write)
+        os.close(write)
+        return done
+
+    def test_report_whose_reader_is_gone_fails(self):
+        for words in ([], ["--format", "json"], ["-o", self.path("a.html"), "-o", self.path("a.json")]):
+            done = self.to_closed_pipe("analyze", SAMPLE, *words)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, b"rocetrace: standard output: its reader is gone\n"), words)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.html", "a.json"])
+
+    def test_listing_may_be_read_in_part(self):
+        for words in (["packets", SAMPLE], ["explain"], ["--help"]):
+            done = self.to_closed_pipe(*words)
             self.assertEqual((done.returncode, done.stderr), (0, b""), words)
+
+    def test_findings_decide_the_exit_code_as_asked(self):
+        lossy = os.path.join(SAMPLES, "loss_write_vlan.pcap")
+        for level, code in (("info", 1), ("warning", 1), ("error", 1)):
+            self.assertEqual(run("analyze", lossy, "--fail-on", level).returncode, code, level)
+        quiet = ["--set", "loss.retransmission.error=100%", "--set", "nak.slow.error=10s"]
+        self.assertEqual(run("analyze", lossy, "--fail-on", "error", *quiet).returncode, 0)
+        self.assertEqual(run("analyze", lossy, "--fail-on", "warning", *quiet).returncode, 1)
+        config = self.path("limits")
+        with open(config, "w", encoding="ascii") as file:
+            file.write("# ours\nloss.retransmission.error = 100%\nnak.slow.error=10s  # no hurry\n")
+        self.assertEqual(run("analyze", lossy, "--fail-on", "error", "--config", config).returncode, 0)
+        self.assertEqual(run("analyze", lossy, "--fail-on", "error", "--config", config, "--set",
+                             "loss.retransmission.error=1%").returncode, 1)
+        self.assert_refused(run("analyze", lossy, "--config", self.path("none")), "none")
+        self.assert_refused(run("analyze", lossy, "--set", "loss=1"), "loss=1")
+
+    def test_subnets_are_as_long_as_asked(self):
+        def subnets(*words):
+            report = json.loads(run("analyze", "--format", "json", SAMPLE, *words).stdout)
+            return {row["source"] for row in report["subnet_pairs"]}
+        host = sorted(subnets("--subnet-prefix", "32"))[0]
+        address, bits = host.split("/")
+        self.assertEqual(bits, "32")
+        self.assertEqual(subnets("--subnet-prefix", "8"), {address.split(".")[0] + ".0.0.0/8"})
+        self.assertIn(".".join(address.split(".")[:3]) + ".0/24", subnets())
+        self.assert_refused(run("analyze", SAMPLE, "--subnet-prefix", "33"), "--subnet-prefix")
 
     def test_no_colour_and_no_bar_without_a_terminal(self):
         done = run("analyze", SAMPLE)
@@ -259,6 +306,11 @@ class Program(unittest.TestCase):
         self.assertIn("\x1b[31m", self.on_terminal(100, SAMPLE))
         self.assertNotIn("\x1b", self.on_terminal(100, SAMPLE, NO_COLOR="1"))
         self.assertNotIn("\x1b", self.on_terminal(100, SAMPLE, TERM="dumb"))
+        coloured = run("analyze", SAMPLE, "--color", "always").stdout
+        self.assertIn(b"\x1b[31m", coloured)
+        self.assertEqual(re.sub(rb"\x1b\[[0-9;]*m", b"", coloured), run("analyze", SAMPLE).stdout)
+        self.assertEqual(run("analyze", SAMPLE, "--color", "auto").stdout, run("analyze", SAMPLE).stdout)
+        self.assert_refused(run("analyze", SAMPLE, "--color", "blue"), "blue")
 
     def test_locale_changes_nothing(self):
         environment = {**os.environ, "LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}
