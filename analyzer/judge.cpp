@@ -6,6 +6,7 @@
 
 #include "limits.hpp"
 #include "report/severity.hpp"
+#include "ring_faults.hpp"
 #include "roce/net/unopened.hpp"
 #include "subnet_pairs.hpp"
 
@@ -33,32 +34,38 @@ Circumstances circumstances_of(const Options& options) {
   return out;
 }
 
+CaptureFacts facts_of(const CaptureInfo& info, const SightingCounts& counts) {
+  CaptureFacts facts;
+  facts.file = info.file;
+  facts.packets = info.packets;
+  facts.roce_packets = counts.roce;
+  facts.not_roce_on_4791 = counts.not_roce_on_4791;
+  facts.undecoded_packets = counts.undecoded;
+  facts.truncated_packets = info.truncated_packets;
+  facts.untimed_packets = info.untimed_packets;
+  facts.equal_times = info.equal_times;
+  facts.backward_times = info.backward_times;
+  facts.largest_backward_ns = info.largest_backward_ns;
+  facts.cut_short = info.cut_short;
+  facts.damages = info.damage_count;
+  facts.damaged_bytes = info.damaged_bytes;
+  for (const InterfaceInfo& interface : info.interfaces) {
+    facts.tick_ns = std::max(facts.tick_ns, interface.tick_ns);
+    for (const auto& dropped :
+         {interface.dropped_by_interface, interface.dropped_by_os, interface.dropped_by_packet})
+      if (dropped) facts.dropped_packets = facts.dropped_packets.value_or(0) + *dropped;
+  }
+  return facts;
+}
+
 std::vector<CaptureFacts> facts_of(const TraceState& state) {
   std::vector<CaptureFacts> all;
-  for (std::size_t i = 0; i < state.trace.size(); i++) {
-    const CaptureInfo& info = state.trace.info(i);
-    const SightingCounts counts = state.decoder.counts(i);
-    CaptureFacts facts;
-    facts.file = info.file;
-    facts.packets = info.packets;
-    facts.roce_packets = counts.roce;
-    facts.not_roce_on_4791 = counts.not_roce_on_4791;
-    facts.undecoded_packets = counts.undecoded;
-    facts.truncated_packets = info.truncated_packets;
-    facts.untimed_packets = info.untimed_packets;
-    facts.equal_times = info.equal_times;
-    facts.backward_times = info.backward_times;
-    facts.largest_backward_ns = info.largest_backward_ns;
-    facts.cut_short = info.cut_short;
-    facts.damages = info.damage_count;
-    facts.damaged_bytes = info.damaged_bytes;
-    for (const InterfaceInfo& interface : info.interfaces) {
-      facts.tick_ns = std::max(facts.tick_ns, interface.tick_ns);
-      for (const auto& dropped :
-           {interface.dropped_by_interface, interface.dropped_by_os, interface.dropped_by_packet})
-        if (dropped) facts.dropped_packets = facts.dropped_packets.value_or(0) + *dropped;
-    }
-    all.push_back(std::move(facts));
+  for (std::size_t i = 0; i < state.trace.size(); i++)
+    all.push_back(facts_of(state.trace.info(i), state.decoder.counts(i)));
+  for (const RotationFault& fault : ring_faults(state)) {
+    if (!fault.certain || fault.overlap_ns == 0) continue;
+    all[fault.capture].overlap_ns = fault.overlap_ns;
+    all[fault.capture].in_front = state.trace.info(fault.in_front).file;
   }
   return all;
 }
@@ -133,8 +140,8 @@ std::map<u32, u64> connection_rows(const TraceState& state, std::span<const u32>
   return rows;
 }
 
-// Where a sample of the packets was captured, or two taps without telling which packet is of
-// which, sequence numbers tell nothing.
+// Where a sample of the packets was captured, two taps without telling which packet is of which, or
+// a ring's files with clocks of their own, sequence numbers tell nothing.
 void withdraw_sequence_counts(Report& report) {
   report.totals.retransmissions.reset();
   report.totals.missing_psns.reset();
@@ -256,6 +263,8 @@ void Judge::conclude(const TraceState& state, std::span<const u32> selected, Rep
     end = std::max(end, info.last_time.value_or(end));
   }
   begin = std::min(begin, end);
+  const bool shuffled =
+      std::ranges::any_of(facts, [](const CaptureFacts& one) { return one.overlap_ns > 0; });
   Findings findings = investigation_.conclude({.tracker = state.tracker,
                                                .addresses = state.decoder.addresses(),
                                                .circumstances = circumstances_,
@@ -265,11 +274,12 @@ void Judge::conclude(const TraceState& state, std::span<const u32> selected, Rep
                                                .half_flows = selected,
                                                .begin = begin,
                                                .end = end,
-                                               .mixed_ns = state.taps.mixed_ns()});
+                                               .mixed_ns = state.taps.mixed_ns(),
+                                               .shuffled = shuffled});
   grade(findings.distrust, report);
   report.subnet_pairs = subnet_pairs(state, selected, circumstances_.subnet);
   if (findings.unordered) withdraw_sequence_counts(report);
-  if (state.taps.mixed_ns()) withdraw_times(report);
+  if (state.taps.mixed_ns() || shuffled) withdraw_times(report);
   const std::map<u32, u64> rows = connection_rows(state, selected);
   for (Finding& finding : findings.found)
     report.findings.push_back(row_of(state, std::move(finding), rows));

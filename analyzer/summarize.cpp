@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host_rows.hpp"
+#include "ring_faults.hpp"
 #include "selected_flows.hpp"
 #include "surrounding_tables.hpp"
 #include "time_bin_rows.hpp"
@@ -342,6 +343,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
     report.totals.roce_packets += report.captures.back().roce_packets;
   }
   note_copies(state, report);
+  note_ring_faults(state, report);
   report.totals.retransmissions = report.totals.missing_psns = 0;
   std::vector<u32> ids = selected_flows(state, options);
   for (const u32 id : ids) add(report.totals, state.tracker.flows().at(id));

@@ -25,8 +25,11 @@ constexpr FindingKind kKinds[] = {
     {"capture.time_backwards", Severity::info, Urgency::setting, "Time goes backwards",
      "Several receive queues or interfaces were merged without sorting, or the clock was set while "
      "the capture ran. Intervals around such places are wrong.",
-     "A packet's time is before that of the packet in front of it in the same file.",
-     "Sort with reordercap, or capture with one clock.", ""},
+     "A packet's time is before that of the packet in front of it in the same file; or a file of a "
+     "ring, by its name, begins more than 300 ms before the one in front of it ended. Then the "
+     "order of packets means nothing, and what needs it is not judged.",
+     "Sort with reordercap, or capture with one clock. A file whose clock was wrong: editcap -t.",
+     ""},
     {"capture.cut_short", Severity::info, Urgency::setting, "The capture file is damaged",
      "The program that wrote it was killed, the disk was full, the copy is not complete, or it is "
      "still being written. What could be read was analyzed.",
@@ -54,7 +57,9 @@ class FileFindings {
     finding.seen.count = count;
     out_.found.push_back(std::move(finding));
   }
-  void distrust(std::string why) { out_.distrust.push_back({index_, false, std::move(why)}); }
+  void distrust(std::string why, bool heavy = false) {
+    out_.distrust.push_back({index_, heavy, std::move(why)});
+  }
 
  private:
   u32 index_;
@@ -83,6 +88,15 @@ void judge_times(const TraceView& trace, const CaptureFacts& capture, FileFindin
   }
 }
 
+void judge_place_in_ring(const CaptureFacts& capture, FileFindings& out) {
+  if (capture.overlap_ns == 0) return;
+  out.add(kBackwards, 1,
+          fmt::format("It begins {} before {} ended, the file in front of it by its name.",
+                      human::duration(capture.overlap_ns), capture.in_front),
+          {{"overlap_ns", capture.overlap_ns}});
+  out.distrust("It overlaps the file in front of it: the order of packets means nothing.", true);
+}
+
 void judge_file(const TraceView& trace, u32 index, Findings& all) {
   const CaptureFacts& capture = trace.captures[index];
   FileFindings out(index, all);
@@ -93,6 +107,7 @@ void judge_file(const TraceView& trace, u32 index, Findings& all) {
             {{"packets", capture.packets}});
   }
   judge_times(trace, capture, out);
+  judge_place_in_ring(capture, out);
   if (capture.cut_short || capture.damages > 0) {
     out.add(
         kCutShort, std::max<u64>(capture.damages, 1),
@@ -118,6 +133,9 @@ void judge_file(const TraceView& trace, u32 index, Findings& all) {
 
 void judge(const TraceView& trace, Findings& out) {
   for (u32 i = 0; i < trace.captures.size(); i++) judge_file(trace, i, out);
+  if (!trace.shuffled) return;
+  for (const char* id : {"loss.retransmission", "loss.reordering", "loss.unrecovered", "stall"})
+    out.unjudged.push_back({id, "Files of a ring overlap in time: what came first is not known."});
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Missed missed_in(const TraceView& trace) {
 
 void judge(const TraceView& trace, Findings& out) {
   if (trace.sampled) return;
-  const Missed missed = missed_in(trace);
+  const Missed missed = trace.is_ordered() ? missed_in(trace) : Missed{};
   u64 dropped = 0;
   for (const CaptureFacts& capture : trace.captures) dropped += capture.dropped_packets.value_or(0);
   if (missed.psns + missed.responses + dropped == 0) return;

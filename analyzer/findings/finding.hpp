@@ -104,7 +104,7 @@ struct Findings {
   std::vector<Finding> found;
   std::vector<Unjudged> unjudged;
   std::vector<Distrust> distrust;
-  bool unordered = false;  // sequence numbers mean nothing: capture.sampled, or two taps in one
+  bool unordered = false;  // sequence numbers mean nothing: capture.sampled, or two clocks in one
 };
 
 }  // namespace rocetrace

@@ -34,8 +34,9 @@ void Investigation::on_frame(const OtherFrame& frame) {
 
 namespace {
 
-// Two taps in one trace with two clocks: what came first, how long it took, and what was sent again
-// cannot be told. What single packets say, and how many there are of a kind, can.
+// Two clocks in one trace, of two taps or of a ring's files: what came first, how long it took, and
+// what was sent again cannot be told. What single packets say, and how many there are of a kind,
+// can.
 void leave_what_needs_no_order(Findings& out) {
   constexpr std::string_view kOrderless[] = {"capture.",   "dscp.",     "ecn.",
                                              "entropy.",   "icrc.",     "nak.invalid",
@@ -50,8 +51,8 @@ void leave_what_needs_no_order(Findings& out) {
 
 Findings Investigation::conclude(TraceView trace) {
   Findings out;
-  trace.sampled = !trace.mixed_ns && is_sampled(trace);
-  out.unordered = trace.sampled || trace.mixed_ns;
+  trace.sampled = trace.is_ordered() && is_sampled(trace);
+  out.unordered = trace.sampled || !trace.is_ordered();
   for (std::size_t i = 0; i < detectors_.size(); i++) {
     if (detectors_[i]) {
       detectors_[i]->on_end(trace, out);
@@ -59,7 +60,7 @@ Findings Investigation::conclude(TraceView trace) {
       catalog()[i]->judge(trace, out);
     }
   }
-  if (trace.mixed_ns) leave_what_needs_no_order(out);
+  if (!trace.is_ordered()) leave_what_needs_no_order(out);
   std::ranges::stable_sort(out.found, [](const Finding& a, const Finding& b) {
     const auto rank = [](const Finding& finding) {
       return std::tuple(finding.severity, finding.kind->urgency);

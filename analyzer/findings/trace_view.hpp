@@ -31,6 +31,8 @@ struct CaptureFacts {
   u64 equal_times = 0;          // packets with the time of the one before
   u64 backward_times = 0;       // with an earlier time than the one before,
   u64 largest_backward_ns = 0;  // and by how much at most
+  u64 overlap_ns = 0;    // it begins so long before the end of the ring's file in front of it
+  std::string in_front;  // that file
 };
 
 /// How many leading bits of an address name its subnet.
@@ -78,6 +80,7 @@ struct TraceView {
   u64 begin = 0, end = 0;           // of the trace, nanoseconds
   bool sampled = false;             // PSNs mean nothing: see capture.sampled
   std::optional<u64> mixed_ns{};    // two taps in one, with clocks so far apart: nor do they here
+  bool shuffled = false;            // nor here: files of a ring overlap in time
 
   using Flow = roce::flow::HalfFlow;
   const Flow& flow(u32 id) const { return tracker.flows().at(id); }
@@ -92,6 +95,8 @@ struct TraceView {
   double limit(std::string_view key) const { return circumstances.limits[key]; }
   std::string address(u32 id) const { return std::string(addresses.address(id).text().view()); }
   u64 duration() const { return end - begin; }
+  /// Whether packets are in the order in which they passed.
+  bool is_ordered() const { return !mixed_ns && !shuffled; }
 
   template <class Visit>
   void each_flow(Visit&& visit) const {
