@@ -55,10 +55,13 @@ class Conformance : public Detector {
     if (event.arrival.stream != StreamKind::response || !packet.has(kHasAeth)) return;
     if (event.arrival.packet_class == PacketClass::duplicate_capture) return;
     const roce::Syndrome syndrome(packet.syndrome());
-    if (!syndrome.is_nak() || syndrome.nak_code() != roce::NakCode::sequence) return;
+    const bool sequence = syndrome.is_nak() && syndrome.nak_code() == roce::NakCode::sequence;
     const u32 asker = event.tracker.flows().at(event.arrival.flow).partner;
-    if (asker == 0) return;
+    if (asker == 0 || !(sequence || syndrome.is_rnr_nak())) return;
     Memory& memory = of(asker);
+    // A refusal shows that the packet had come again, though the tap may not have seen it yet.
+    if (!sequence) memory.nak_time = 0;
+    if (!sequence) return;
     if (memory.nak_time != 0 && memory.nak_psn == packet.psn &&
         memory.resend_time < memory.nak_time)
       memory.repeated_naks.add(packet.frame, packet.time);

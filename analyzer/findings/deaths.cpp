@@ -33,6 +33,14 @@ std::optional<InVain> asked_in_vain(const TraceView& trace, const HalfFlow& flow
     return std::nullopt;
   // Whatever new came behind the last try is progress of some sort: the QP lives.
   out.not_ready = refused || out.series.after_rnr_nak > 0;
+  // After a try that an RNR NAK asked for, one more means that the timer ran out.
+  const bool timer_ran_out = out.series.resends > 1 &&
+                             log.last_rnr_nak() + out.series.last_gap < out.series.seen.last_time;
+  if (refused) {
+    out.completion = GaveUpWith::rnr_retries;
+  } else if (out.series.after_rnr_nak == 0 || timer_ran_out) {
+    out.completion = GaveUpWith::transport_retries;
+  }
   out.silence = trace.end - std::min(flow.last_time, trace.end);
   out.disconnected = disconnect_time(trace, flow.key, out.series.seen.last_time);
   if (partner && partner->responses.any()) out.last_answer = partner->last_time;

@@ -11,6 +11,13 @@
 
 namespace rocetrace {
 
+/// The completion that the requester's application gets.
+enum class GaveUpWith : u8 {
+  either,             // the trace cannot tell
+  transport_retries,  // IBV_WC_RETRY_EXC_ERR
+  rnr_retries         // IBV_WC_RNR_RETRY_EXC_ERR
+};
+
 struct InVain {
   ResendSeries series;     // the last; no resends when one RNR NAK was the end
   u64 silence = 0;         // from the last packet of the half-flow to the end of the trace, ns
@@ -18,6 +25,7 @@ struct InVain {
   u64 last_answer = 0;     // time of the last answer to it; 0: there was none
   bool gave_up = false;    // the silence or the DREQ says so
   bool not_ready = false;  // RNR NAKs answered the tries
+  GaveUpWith completion = GaveUpWith::either;  // as far as the answers were captured
 };
 
 /// What became of `flow`, when its last tries met no progress: at least `least` resends, > 0.

@@ -199,7 +199,8 @@ void judge_lossless(const TraceView& trace, Findings& out) {
   };
   const auto naks_of = [&](const HalfFlow& flow) -> u64 {
     const HalfFlow* back = trace.partner(flow);
-    return back && back->rare_state ? back->rare_state->naks[0] : 0;
+    const u64 naks = back && back->rare_state ? back->rare_state->naks[0] : 0;
+    return back ? naks - std::min(naks, naks_of_refusal(trace, *back)) : 0;
   };
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "findings/detector.hpp"
+#include "findings/marks.hpp"
 #include "findings/words.hpp"
 
 namespace rocetrace {
@@ -82,14 +83,17 @@ void judge_receiver(const TraceView& trace, u32 receiver, const Bins& bins, Find
 
 // Adds what `flow` sent to `bins`, and to `sent` in which of them that was data.
 void add_bins(const HalfFlow& flow, Bins& bins, std::bitset<BinClock::kMostBins>& sent) {
+  // Of a responder that is not ready no link is to blame. Which bins they are of is not kept.
+  const bool lossy = resent_for_loss(flow.requests.trouble_counts()) > 0;
   BinTotals before;
   for (const TimeBins::Bin& bin : flow.bins.all()) {
     const BinTotals& now = bin.totals;
     if (now.payload_bytes > before.payload_bytes) {
       sent.set(bin.number);
-      bins[bin.number].trouble +=
-          u64{now.ce - std::min(before.ce, now.ce)} +
-          (now.retransmissions - std::min(before.retransmissions, now.retransmissions));
+      u64& trouble = bins[bin.number].trouble;
+      trouble += now.ce - std::min(before.ce, now.ce);
+      if (lossy)
+        trouble += now.retransmissions - std::min(before.retransmissions, now.retransmissions);
     }
     before = now;
   }
@@ -129,7 +133,7 @@ void judge_neighbours(const TraceView& trace, Findings& out) {
     if (!carries_data(flow)) return;
     Sender& sender = receivers[flow.key.destination][flow.key.source];
     sender.bytes += flow.payload_bytes;
-    sender.trouble += flow.ce_marked + flow.requests.trouble_counts().retransmissions;
+    sender.trouble += flow.ce_marked + resent_for_loss(flow.requests.trouble_counts());
   });
   for (const auto& [receiver, senders] : receivers) {
     if (senders.size() < 3) continue;

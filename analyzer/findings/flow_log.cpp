@@ -44,7 +44,37 @@ Resending& FlowLog::resent() {
   return *resending_;
 }
 
+void FlowLog::note_rnr_nak(const Observation& packet, u64 timer) {
+  // Answers keep their order: refused once more, the PSN had not been lost when those NAKs were
+  // sent.
+  if (last_rnr_nak_ != 0 && packet.psn == last_rnr_psn_) naks_of_refusal_ += doubtful_naks_;
+  doubtful_naks_ = 0;
+  last_rnr_nak_ = packet.time;
+  last_rnr_timer_ = timer;
+  last_rnr_psn_ = packet.psn;
+  tried_since_rnr_ = false;
+}
+
+void FlowLog::note_sequence_nak(const Observation& packet) {
+  last_sequence_nak_ = packet.time;
+  if (last_rnr_nak_ == 0 || packet.psn != last_rnr_psn_) return;
+  // Behind the next try: it is about the run before that, or the try was lost.
+  (tried_since_rnr_ ? doubtful_naks_ : naks_of_refusal_)++;
+}
+
+// A try that follows a NAK in doubt and no RNR NAK: the sender took it for a loss.
+void FlowLog::note_restart(u32 psn) {
+  if (psn == last_rnr_psn_) tried_since_rnr_ = true;
+  doubtful_naks_ = 0;
+}
+
+u64 FlowLog::naks_of_refusal(roce::Psn una) const {
+  const bool arrived = roce::distance(roce::Psn(last_rnr_psn_), una) > 0;
+  return naks_of_refusal_ + (arrived ? doubtful_naks_ : 0);
+}
+
 void FlowLogs::note_series(FlowLog& log, const Observation& packet) {
+  log.note_restart(packet.psn);
   Resending& resent = log.resent();
   ResendSeries& series = resent.series;
   if (series.resends == 0 || series.psn != packet.psn) {
@@ -108,17 +138,12 @@ void FlowLogs::note(const Observation& packet, const Arrival& arrival,
   const u32 asker = tracker.flows().at(arrival.flow).partner;
   if (syndrome.is_rnr_nak()) {
     saw(Happening::rnr_nak);
-    if (asker != 0) {
-      FlowLog& asked = at(asker);
-      asked.last_rnr_nak_ = packet.time;
-      asked.last_rnr_timer_ = syndrome.rnr_timer_ns();
-      asked.last_rnr_psn_ = packet.psn;
-    }
+    if (asker != 0) at(asker).note_rnr_nak(packet, syndrome.rnr_timer_ns());
   } else if (syndrome.is_nak()) {
     switch (syndrome.nak_code()) {
       case roce::NakCode::sequence:
         saw(Happening::sequence_nak);
-        if (asker != 0) at(asker).last_sequence_nak_ = packet.time;
+        if (asker != 0) at(asker).note_sequence_nak(packet);
         break;
       case roce::NakCode::invalid_request: saw(Happening::invalid_request_nak); break;
       case roce::NakCode::remote_access: saw(Happening::remote_access_nak); break;

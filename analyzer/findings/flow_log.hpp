@@ -73,11 +73,18 @@ class FlowLog {
   u64 last_rnr_nak() const { return last_rnr_nak_; }
   u64 last_rnr_timer() const { return last_rnr_timer_; }
   u32 last_rnr_psn() const { return last_rnr_psn_; }
+  /// Of the sequence NAKs that this half-flow got, those that tell of no loss: the responder had no
+  /// buffer for the PSN that they ask for, and dropped what followed. `una` is the oldest PSN
+  /// without an answer.
+  u64 naks_of_refusal(roce::Psn una) const;
 
  private:
   friend class FlowLogs;
   Sightings& at(Happening what);
   Resending& resent();
+  void note_rnr_nak(const roce::flow::Observation& packet, u64 timer);
+  void note_sequence_nak(const roce::flow::Observation& packet);
+  void note_restart(u32 psn);
 
   struct Entry {
     Happening what;
@@ -88,6 +95,9 @@ class FlowLog {
   u64 last_rnr_nak_ = 0, last_sequence_nak_ = 0;  // times of those that this half-flow got
   u64 last_rnr_timer_ = 0;
   u32 last_rnr_psn_ = 0;
+  bool tried_since_rnr_ = false;
+  u64 naks_of_refusal_ = 0;
+  u64 doubtful_naks_ = 0;  // for the PSN of the latest RNR NAK, seen after its next try
 };
 
 class FlowLogs {

@@ -5,6 +5,7 @@
 
 #include "findings/cases.hpp"
 #include "findings/detector.hpp"
+#include "findings/marks.hpp"
 #include "findings/words.hpp"
 
 namespace rocetrace {
@@ -18,7 +19,9 @@ constexpr FindingKind kKinds[] = {
      "packet makes the sender repeat all that followed it, so goodput falls much faster than the "
      "loss rate says.",
      "The share of retransmitted among request packets: a warning from loss.retransmission.warning "
-     "(0.1 %), an error from loss.retransmission.error (5 %), information below.",
+     "(0.1 %), an error from loss.retransmission.error (5 %), information below. What was sent "
+     "again because the responder was not ready (place not_ready) is no loss and does not count: "
+     "see rnr.storm.",
      "Follow the place: upstream is in front of the tap, downstream behind it, response on the way "
      "back, not_ready is the responder's host. Then look at drop and pause counters of the "
      "switches "
@@ -56,10 +59,14 @@ Told tell(const TraceView& trace, const Case& one) {
   evidence.emplace_back("retransmitted_bytes", counts.retransmitted_bytes);
   evidence.emplace_back("share", rounded(ratio(counts.retransmissions, sent), 6));
   evidence.emplace_back("episodes", u64{counts.episodes});
-  // Each recovery began with a loss; behind the place of loss all that was lost is known.
+  const u64 for_loss = resent_for_loss(counts);
+  if (const u64 not_ready = counts.retransmissions - for_loss; not_ready > 0)
+    told.text += fmt::format(" {} again only because the responder was not ready.",
+                             not_ready == 1 ? "1 came" : human::grouped(not_ready) + " came");
+  // Each other recovery began with a loss; behind the place of loss all that was lost is known.
   const u64 missed = counts.missing_psns - std::min<u64>(counts.reordered, counts.missing_psns);
-  const u64 lost = std::max<u64>(missed, counts.episodes);
-  evidence.emplace_back("amplification", rounded(ratio(counts.retransmissions, lost), 2));
+  const u64 lost = std::max<u64>(missed, counts.episodes - counts.episodes_not_ready);
+  evidence.emplace_back("amplification", rounded(ratio(for_loss, lost), 2));
   for (std::size_t i = 1; i < kCauseCount; i++)
     if (counts.by_cause[i] > 0)
       evidence.emplace_back(fmt::format("cause_{}", kCauseNames[i]), counts.by_cause[i]);
@@ -93,8 +100,10 @@ void judge(const TraceView& trace, Findings& out) {
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
     const TroubleCounts counts = flow.requests.trouble_counts();
-    if (counts.retransmissions == 0) return;
-    const double share = ratio(counts.retransmissions, flow.requests.packets());
+    // Of a responder that is not ready rnr.storm tells.
+    const u64 for_loss = resent_for_loss(counts);
+    if (for_loss == 0) return;
+    const double share = ratio(for_loss, flow.requests.packets());
     Sightings seen = trace.log(flow).of(Happening::retransmission);
     seen.count = counts.retransmissions;
     cases.push_back({flow.id,

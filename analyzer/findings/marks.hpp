@@ -52,6 +52,12 @@ inline u64 answers_of(const roce::flow::HalfFlow& flow) {
   return count + rare.rnr_naks + rare.cnp.packets;
 }
 
+/// Packets that it sent again for another reason than that the responder had no buffer for them.
+inline u64 resent_for_loss(const roce::flow::TroubleCounts& counts) {
+  const u64 not_ready = counts.by_place[static_cast<std::size_t>(roce::flow::Place::not_ready)];
+  return counts.retransmissions - std::min(not_ready, counts.retransmissions);
+}
+
 /// Packets by DSCP.
 inline std::map<u8, u64> dscps_of(const roce::flow::HalfFlow& flow) {
   std::map<u8, u64> out;

@@ -15,7 +15,10 @@ constexpr FindingKind kKinds[] = {
     {"nak.sequence", Severity::info, Urgency::lossy, "Responders that missed packets",
      "Packets were lost or overtaken in front of the responder. One NAK stands for one recovery, "
      "not for one lost packet.",
-     "NAKs with code 0, PSN sequence error (IBTA vol 1, 9.7.5.2.8).",
+     "NAKs with code 0, PSN sequence error (IBTA vol 1, 9.7.5.2.8). Those that a responder without "
+     "a "
+     "buffer sends behind its RNR NAK, for the same PSN, do not count: it dropped what followed "
+     "itself.",
      "See loss.retransmission for what they cost and where the packets were lost.", ""},
     {"nak.slow_generation", Severity::warning, Urgency::slow, "NAKs that came late",
      "The responder's NIC handles missing packets slowly, in firmware or software, or the NAK "
@@ -38,9 +41,11 @@ constexpr FindingKind kKinds[] = {
 void judge_naks(const TraceView& trace, Findings& out) {
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
-    const Sightings& seen = trace.log(flow).of(Happening::sequence_nak);
-    if (seen.count > 0)
-      cases.push_back({flow.id, Severity::info, static_cast<double>(seen.count), seen});
+    Sightings seen = trace.log(flow).of(Happening::sequence_nak);
+    const u64 of_refusal = naks_of_refusal(trace, flow);
+    if (seen.count <= of_refusal) return;
+    seen.count -= of_refusal;
+    cases.push_back({flow.id, Severity::info, static_cast<double>(seen.count), seen});
   });
   const Tell tell = [&](const Case& one) {
     const HalfFlow& answers = trace.flow(one.half_flow);
@@ -51,6 +56,12 @@ void judge_naks(const TraceView& trace, Findings& out) {
                     plural(one.seen.count, "sequence NAK", "sequence NAKs"), name_of(trace, named)),
         identity(trace, named)};
     told.evidence.emplace_back("naks", one.seen.count);
+    if (const u64 of_refusal = naks_of_refusal(trace, answers); of_refusal > 0) {
+      told.text +=
+          fmt::format(" {} only behind RNR NAKs, with nothing lost.",
+                      of_refusal == 1 ? "1 more came" : human::grouped(of_refusal) + " more came");
+      told.evidence.emplace_back("behind_rnr_naks", of_refusal);
+    }
     if (asker) told.evidence.emplace_back("request_packets", asker->requests.packets());
     return told;
   };

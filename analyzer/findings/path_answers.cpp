@@ -2,11 +2,10 @@
 // path.one_way and path.responses_stopped: requests that nobody answers, told apart by whether
 // anybody ever did.
 
-#include <set>
-
 #include "findings/cases.hpp"
 #include "findings/deaths.hpp"
 #include "findings/detector.hpp"
+#include "findings/talkers.hpp"
 #include "findings/words.hpp"
 
 namespace rocetrace {
@@ -33,15 +32,6 @@ constexpr FindingKind kKinds[] = {
      "both directions"},
 };
 
-using Talkers = std::set<std::pair<u32, u32>>;  // source and destination of half-flows
-
-// Whether some pair of hosts is heard both ways.
-bool holds_answers(const Talkers& talkers) {
-  return std::ranges::any_of(talkers, [&](const auto& pair) {
-    return pair.first != pair.second && talkers.contains({pair.second, pair.first});
-  });
-}
-
 Told tell(const TraceView& trace, const Case& one, bool stopped) {
   const HalfFlow& flow = trace.flow(one.half_flow);
   const InVain vain = *asked_in_vain(trace, flow, kThreeTries);
@@ -60,12 +50,9 @@ Told tell(const TraceView& trace, const Case& one, bool stopped) {
 }
 
 void judge(const TraceView& trace, Findings& out) {
-  Talkers talkers;
-  for (u32 id = 1; id <= trace.tracker.flows().size(); id++)
-    talkers.insert({trace.flow(id).key.source, trace.flow(id).key.destination});
+  const Talkers talkers(trace);
   std::vector<Case> one_way, stopped;
   u64 unknown = 0;
-  const bool others_are_answered = holds_answers(talkers);
   trace.each_flow([&](const HalfFlow& flow) {
     const auto vain = asked_in_vain(trace, flow, kThreeTries);
     if (!vain || vain->series.resends == 0 || vain->not_ready) return;
@@ -73,8 +60,8 @@ void judge(const TraceView& trace, Findings& out) {
     if (vain->last_answer != 0) {
       // A tail that the end of the trace cut short proves nothing.
       if (vain->gave_up || vain->last_answer < vain->series.seen.first_time) stopped.push_back(one);
-    } else if (!talkers.contains({flow.key.destination, flow.key.source})) {
-      if (others_are_answered || trace.speakers.heard(trace.address(flow.key.destination))) {
+    } else if (!talkers.came_back(flow)) {
+      if (talkers.would_show(flow)) {
         one_way.push_back(one);
       } else {
         unknown++;

@@ -5,6 +5,7 @@
 #include "findings/cases.hpp"
 #include "findings/deaths.hpp"
 #include "findings/detector.hpp"
+#include "findings/talkers.hpp"
 #include "findings/words.hpp"
 #include "roce/cm_message.hpp"
 
@@ -13,12 +14,15 @@ namespace {
 
 constexpr FindingKind kKinds[] = {
     {"retry.exhausted", Severity::error, Urgency::dead, "A queue pair gave up",
-     "The requester used up its retries: its application got a completion with error 12 (transport "
-     "retry counter exceeded) or 13 (RNR retry counter exceeded), and the queue pair is dead. This "
-     "is where an application's hang or abort begins.",
+     "The requester used up its retries: its application got a completion with an error, and the "
+     "queue pair is dead. This is where an application's hang or abort begins.",
      "One PSN was sent again at least 3 times without progress, and then nothing more came for 4 "
      "times the last gap between tries, or the connection was closed. For a single RNR NAK that no "
-     "retry followed, the silence has to be 8 times its timer.",
+     "retry followed, the silence has to be 8 times its timer. The completion's error is 13 "
+     "(IBV_WC_RNR_RETRY_EXC_ERR, RNR retry counter exceeded) when an RNR NAK was the last that "
+     "came "
+     "back, and 12 (IBV_WC_RETRY_EXC_ERR, transport retry counter exceeded) when nothing answered "
+     "the last tries.",
      "Ask whether the peer lives and whether its path does: path.one_way (never an answer) and "
      "path.responses_stopped (answers stopped) say which. With RNR NAKs the responder's "
      "application "
@@ -38,7 +42,26 @@ std::string times_of(const ResendSeries& series) {
   return text;
 }
 
-Told tell(const TraceView& trace, const Case& one) {
+// Which error the application sees; an RNR NAK that was not captured would make it the other.
+void tell_completion(const InVain& vain, bool answers_show, Told& told) {
+  if (vain.completion == GaveUpWith::rnr_retries) {
+    told.text += " The completion's error is 13, IBV_WC_RNR_RETRY_EXC_ERR.";
+    told.evidence.emplace_back("completion", std::string("IBV_WC_RNR_RETRY_EXC_ERR"));
+    told.evidence.emplace_back("completion_status", u64{13});
+  } else if (vain.completion == GaveUpWith::transport_retries && answers_show) {
+    told.text += " The completion's error is 12, IBV_WC_RETRY_EXC_ERR.";
+    told.evidence.emplace_back("completion", std::string("IBV_WC_RETRY_EXC_ERR"));
+    told.evidence.emplace_back("completion_status", u64{12});
+  } else {
+    told.text += fmt::format(
+        " Whether the completion's error is 12 (IBV_WC_RETRY_EXC_ERR) or 13 "
+        "(IBV_WC_RNR_RETRY_EXC_ERR) cannot be told: {}.",
+        answers_show ? "the last try had no answer, the one before an RNR NAK"
+                     : "answers were not captured");
+  }
+}
+
+Told tell(const TraceView& trace, const Case& one, const Talkers& talkers) {
   const auto& flow = trace.flow(one.half_flow);
   const InVain vain = *asked_in_vain(trace, flow, resends_of_exhausted(trace));
   Told told{"", identity(trace, flow)};
@@ -54,8 +77,10 @@ Told tell(const TraceView& trace, const Case& one) {
         fmt::format("after an RNR NAK for PSN {} no retry came", trace.log(flow).last_rnr_psn());
   }
   if (vain.not_ready)
-    told.text += fmt::format(", the responder not being ready (RNR timer {})",
-                             human::duration(trace.log(flow).last_rnr_timer()));
+    told.text += fmt::format(
+        ", the responder not {} (RNR timer {})",
+        vain.completion == GaveUpWith::rnr_retries ? "being ready" : "having been ready before",
+        human::duration(trace.log(flow).last_rnr_timer()));
   told.text += vain.disconnected != 0 ? fmt::format(", then the connection was closed {}",
                                                     moment(trace, vain.disconnected))
                                       : fmt::format(", then nothing for {} to the end of the trace",
@@ -69,6 +94,7 @@ Told tell(const TraceView& trace, const Case& one) {
     told.text += fmt::format(", and PSN {} was the last that was acknowledged",
                              (flow.requests.una() - 1u).value());
   told.text += '.';
+  tell_completion(vain, talkers.would_show(flow), told);
 
   told.evidence.emplace_back("psn",
                              u64{series.resends > 0 ? series.psn : trace.log(flow).last_rnr_psn()});
@@ -90,8 +116,10 @@ void judge(const TraceView& trace, Findings& out) {
     if (one.seen.count == 0) one.seen.add(flow.last_frame, flow.last_time);
     cases.push_back(one);
   });
-  report_cases(
-      trace, kKinds[0], std::move(cases), [&](const Case& one) { return tell(trace, one); }, out);
+  if (cases.empty()) return;
+  const Talkers talkers(trace);
+  const Tell teller = [&](const Case& one) { return tell(trace, one, talkers); };
+  report_cases(trace, kKinds[0], std::move(cases), teller, out);
 }
 
 }  // namespace

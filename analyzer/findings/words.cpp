@@ -75,6 +75,11 @@ std::string subnet_of(const TraceView& trace, u32 id) {
   return subnet_text(trace.addresses.address(id), trace.circumstances.subnet);
 }
 
+u64 naks_of_refusal(const TraceView& trace, const HalfFlow& answers) {
+  const HalfFlow* asker = trace.partner(answers);
+  return asker ? trace.log(*asker).naks_of_refusal(asker->requests.una()) : 0;
+}
+
 double ratio(u64 part, u64 whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }

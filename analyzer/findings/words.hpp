@@ -35,6 +35,9 @@ std::string moment(const TraceView& trace, u64 time);
 /// "10.0.0.0/24" of an address id.
 std::string subnet_of(const TraceView& trace, u32 address);
 
+/// Of the sequence NAKs that a half-flow carries, those behind an RNR NAK: they tell of no loss.
+u64 naks_of_refusal(const TraceView& trace, const roce::flow::HalfFlow& answers);
+
 /// Divides; 0 of nothing.
 double ratio(u64 part, u64 whole);
 

@@ -59,7 +59,8 @@ constexpr Explanation kExplanations[] = {
      "counters of the switches between the tap and the responder."},
     {"rnr_nak", "cause", "Sent again because the responder was not ready.",
      "A receiver-not-ready NAK was seen in the other direction, and the resending starts at its "
-     "PSN.",
+     "PSN. When a sequence NAK for the same PSN came behind it, the cause is nak_sequence, and the "
+     "place still not_ready.",
      "Not a network problem. The responder's application posts too few receive buffers or too "
      "late; with a shared receive queue, look at its size."},
     {"implied_nak", "cause", "A READ was requested again because part of its answer was missing.",
@@ -93,7 +94,11 @@ constexpr Explanation kExplanations[] = {
      "The requester's timer is shorter than the round trip or the ACK was delayed behind the tap: "
      "compare the silence with the ACK latency."},
     {"not_ready", "place", "Nothing was lost; the responder had no buffer.",
-     "The cause is an RNR NAK.", "See rnr_nak."},
+     "An RNR NAK asked for the PSN at which the resending starts. The responder drops what follows "
+     "that packet, and often sends a sequence NAK for the same PSN right behind the RNR NAK: so "
+     "the "
+     "cause is rnr_nak, or nak_sequence when such a NAK was the latest.",
+     "Not a network problem: see rnr_nak and rnr.storm. These sequence NAKs are no sign of loss."},
     {"ambiguous", "place", "The trace cannot tell where it was lost.",
      "The end of a run was sent again after a silence with no NAK and no ACK to decide, or the "
      "capture lost packets nearby.",

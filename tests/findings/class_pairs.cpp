@@ -81,6 +81,18 @@ Report loss_in(u8 dscp) {
   return analyzed(frames, options);
 }
 
+// A responder without a buffer drops what follows itself.
+Report not_ready_in_lossless_class() {
+  Options options;
+  options.lossless_dscps = {26};
+  Frames frames;
+  const Ends ends{.tos = tos_of(26)};
+  frames.add(ends.send(0), 0us).add(ends.send(1), 1us);
+  frames.add(ends.ack(0, 0x2c), 20us).add(ends.nak(0), 21us);  // RNR NAK, 0.64 ms
+  frames.add(ends.send(0), 700us).add(ends.send(1), 701us).add(ends.ack(1), 720us);
+  return analyzed(frames, options);
+}
+
 }  // namespace
 
 Pairs class_pairs() {
@@ -150,6 +162,15 @@ Pairs class_pairs() {
        .says = {"1 sequence NAK and 2 packets sent again after a loss"},
        .others = {"loss.retransmission"},
        .others_without = {"loss.retransmission"}},
+      {.id = "loss.in_lossless_class",
+       .has = [] { return loss_in(26); },
+       .has_not = not_ready_in_lossless_class,
+       .severity = "error",
+       .scope = "half_flow 1",
+       .count = 2,
+       .first_frame = 6,
+       .others = {"loss.retransmission"},
+       .others_without = {"rnr.storm"}},
   };
 }
 

@@ -64,6 +64,7 @@ TEST_F(Story, BlackHoleExhaustsTheRetries) {
   const Report report = lab("f_blackhole.a.pcap");
   EXPECT_EQ(report.findings.at(0).id, "retry.exhausted");
   EXPECT_EQ(evidence(report, "retry.exhausted", "resends"), "4");
+  EXPECT_EQ(evidence(report, "retry.exhausted", "completion"), "IBV_WC_RETRY_EXC_ERR");
   EXPECT_EQ(severity(report, "path.one_way"), "error");
   EXPECT_FALSE(has(report, "path.responses_stopped"));
 }
@@ -96,7 +97,20 @@ TEST_F(Story, ReceiverWithoutBuffersExhaustsTheRnrRetries) {
   const Report report = lab("f_rnr_exceeded.a.pcap");
   EXPECT_EQ(report.findings.at(0).id, "retry.exhausted");
   EXPECT_EQ(evidence(report, "retry.exhausted", "rnr"), "true");
+  EXPECT_EQ(evidence(report, "retry.exhausted", "completion"), "IBV_WC_RNR_RETRY_EXC_ERR");
   EXPECT_EQ(severity(report, "rnr.storm"), "warning");
+}
+
+// It drops what follows a refused packet, and says so by sequence NAKs.
+TEST_F(Story, ReceiverThatIsNotReadyLosesNothing) {
+  for (const char* tap : {"f_rnr_then_ok.a.pcap", "f_rnr_then_ok.b.pcap"}) {
+    const Report report = lab(tap);
+    EXPECT_THAT(loud(report), ElementsAre("rnr.storm")) << tap;
+    EXPECT_FALSE(has(report, "nak.sequence")) << tap << text(report, "nak.sequence");
+    EXPECT_FALSE(has(report, "conformance")) << tap << text(report, "conformance");
+    EXPECT_FALSE(has(report, "loss.retransmission")) << tap << text(report, "loss.retransmission");
+    EXPECT_GT(report.totals.retransmissions, 400) << tap;
+  }
 }
 
 TEST_F(Story, MarksOfAReceiverThatSendsNoCnps) {

@@ -32,7 +32,38 @@ Report refused_once(bool retried) {
   return analyzed(script);
 }
 
+// Sent again `tries` times: after an RNR NAK, and from then on in vain.
+Report refused_then_silent(int tries) {
+  Script script;
+  script.send(0).ack(0).send(1).rnr(1, 12);
+  for (int i = 0; i < tries; i++) script.wait(i == 0 ? 1ms : 67ms).resend(1);
+  go_on(script, 400ms);
+  return analyzed(script);
+}
+
 }  // namespace
+
+// What the application was told may hang on a packet that nobody captured.
+TEST(Completion, IsNotGuessed) {
+  Options options;
+  options.settings = {"retry.exhausted.resends=1"};
+  Script one_try;  // refused, and the next try not answered
+  one_try.send(0).ack(0).send(1).rnr(1, 12).wait(1ms).resend(1);
+  go_on(one_try, 400ms);
+  const Report in_doubt = analyzed(one_try, options);
+  EXPECT_THAT(text(in_doubt, "retry.exhausted"),
+              testing::HasSubstr("cannot be told: the last try had no answer"));
+  EXPECT_EQ(evidence(in_doubt, "retry.exhausted", "completion"), "");
+
+  Script unheard;  // RNR NAKs would not have been captured
+  unheard.send(0).send(1);
+  for (int i = 0; i < 4; i++) unheard.wait(67ms).resend(1);
+  unheard.wait(400ms).between(0x900, 0x901).send(1);
+  const Report one_way = analyzed(unheard);
+  EXPECT_THAT(text(one_way, "retry.exhausted"),
+              testing::HasSubstr("cannot be told: answers were not captured"));
+  EXPECT_EQ(evidence(one_way, "retry.exhausted", "completion"), "");
+}
 
 Pairs retry_pairs() {
   return {
@@ -89,7 +120,9 @@ Pairs retry_pairs() {
                     {"psn", "12363693"},
                     {"resends", "4"},
                     {"rnr", "false"},
-                    {"last_gap_ns", "67849508"}},
+                    {"last_gap_ns", "67849508"},
+                    {"completion", "IBV_WC_RETRY_EXC_ERR"},
+                    {"completion_status", "12"}},
        .says = {"gave up: PSN 12363693 was sent again 4 times without progress (waits: ",
                 "no answer was ever seen"},
        .others = {"path.one_way", "loss.retransmission"},
@@ -101,10 +134,15 @@ Pairs retry_pairs() {
        .scope = "half_flow 1",
        .count = 3,
        .first_frame = 15,
-       .evidence = {{"rnr", "true"}, {"resends", "3"}, {"last_acknowledged_psn", "15951221"}},
-       .says = {"the responder not being ready (RNR timer 2.56 ms)"},
-       .others = {"loss.retransmission", "rnr.storm"},
-       .others_without = {"loss.retransmission", "nak.slow_generation", "rnr.storm"}},
+       .evidence = {{"rnr", "true"},
+                    {"resends", "3"},
+                    {"last_acknowledged_psn", "15951221"},
+                    {"completion", "IBV_WC_RNR_RETRY_EXC_ERR"},
+                    {"completion_status", "13"}},
+       .says = {"the responder not being ready (RNR timer 2.56 ms)",
+                "error is 13, IBV_WC_RNR_RETRY_EXC_ERR"},
+       .others = {"rnr.storm"},
+       .others_without = {"rnr.storm"}},
       {.id = "retry.exhausted",  // with an RNR retry count of 0
        .has = [] { return refused_once(false); },
        .has_not = [] { return refused_once(true); },
@@ -112,9 +150,23 @@ Pairs retry_pairs() {
        .scope = "half_flow 1",
        .count = 1,
        .first_frame = 3,
-       .evidence = {{"rnr", "true"}, {"resends", "0"}, {"psn", "1"}},
+       .evidence = {{"rnr", "true"},
+                    {"resends", "0"},
+                    {"psn", "1"},
+                    {"completion", "IBV_WC_RNR_RETRY_EXC_ERR"}},
        .says = {"after an RNR NAK for PSN 1 no retry came"},
-       .others_without = {"loss.retransmission", "rnr.storm"}},
+       .others_without = {"rnr.storm"}},
+      {.id = "retry.exhausted",  // refused, and then nothing came back at all
+       .has = [] { return refused_then_silent(3); },
+       .has_not = [] { return refused_once(true); },
+       .severity = "error",
+       .scope = "half_flow 1",
+       .count = 3,
+       .first_frame = 5,
+       .evidence = {{"resends", "3"}, {"completion", "IBV_WC_RETRY_EXC_ERR"}},
+       .says = {"error is 12, IBV_WC_RETRY_EXC_ERR"},
+       .others = {"loss.retransmission"},
+       .others_without = {"rnr.storm"}},
       {.id = "retransmission.spurious",
        .has =
            [] {  // two answers had passed: one should have come through

@@ -180,6 +180,7 @@ struct TroubleCounts {
   std::array<u64, kCauseCount> by_cause{};
   std::array<u64, kPlaceCount> by_place{};
   std::array<u32, kCauseCount> episodes_by_cause{};
+  u32 episodes_not_ready = 0;  // of all: in them nothing was lost
 };
 
 struct Recovery {

@@ -220,6 +220,7 @@ inline void RequestStream::settle_episodes(u32 flow, Settlements& out, bool forc
     recovery.counts.episodes_by_cause[static_cast<std::size_t>(episode.result.cause)]++;
     recovery.counts.by_place[static_cast<std::size_t>(episode.result.place)] +=
         episode.result.packets;
+    if (episode.result.place == Place::not_ready) recovery.counts.episodes_not_ready++;
     episode.result.flow = flow;
     if (out.wanted) out.episodes.push_back(episode.result);
   }

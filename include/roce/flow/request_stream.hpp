@@ -202,10 +202,11 @@ class RequestStream {
     const Hole* hole = recovery_ ? recovery_->holes.find(psn) : nullptr;
     return hole ? hole->opened : 0;
   }
-  /// Whether the responder refused `psn` for want of a receive buffer, and nothing was sent again
-  /// since: then it drops what follows, and says so by a sequence NAK, though nothing got lost.
+  /// Whether the latest RNR NAK was for `psn`: then the responder drops what follows, and says so
+  /// by a sequence NAK, though nothing got lost. Such a NAK may pass the tap after the next try
+  /// did.
   bool was_refused(Psn psn) const {
-    return recovery_ && recovery_->rnr_nak.valid && recovery_->rnr_nak.psn == psn;
+    return recovery_ && recovery_->rnr_nak.time != 0 && recovery_->rnr_nak.psn == psn;
   }
   /// Whether IP identifications tell one transmission from another.
   bool ids_differ() const { return id_steps_ >= 4; }
