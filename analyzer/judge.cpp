@@ -46,6 +46,7 @@ CaptureFacts facts_of(const CaptureInfo& info, const SightingCounts& counts) {
   facts.equal_times = info.equal_times;
   facts.backward_times = info.backward_times;
   facts.largest_backward_ns = info.largest_backward_ns;
+  facts.ethernet = std::ranges::count(info.link_types, 1) > 0;
   facts.cut_short = info.cut_short;
   facts.damages = info.damage_count;
   facts.damaged_bytes = info.damaged_bytes;

@@ -9,33 +9,49 @@ namespace rocetrace {
 namespace {
 
 constexpr FindingKind kKinds[] = {
-    {"capture.snaplen_short", Severity::info, Urgency::fact, "Packets were cut by the capture",
+    {"capture.snaplen_short",
+     Severity::info,
+     Urgency::fact,
+     "Packets were cut by the capture",
      "The capture kept the beginning of each packet only (its snap length), which is enough for "
      "sequence numbers, times and marks. ICRCs cannot be checked, nor payloads shown.",
      "Packets of which fewer bytes were kept than they had.",
-     "Nothing, unless damage on the wire is suspected: then capture whole packets.", ""},
-    {"capture.coarse_timestamps", Severity::info, Urgency::setting, "Times are coarse",
+     "Nothing, unless damage on the wire is suspected: then capture whole packets.",
+     {}},
+    {"capture.coarse_timestamps",
+     Severity::info,
+     Urgency::setting,
+     "Times are coarse",
      "The clock of the capture is too coarse, or it stamps packets in batches: latencies, rates "
      "and "
      "the order of events within such a step mean little.",
      "More than capture.coarse.share (30 %) of the packets have the time of the one before.",
      "Capture with nanosecond times (tcpdump --time-stamp-precision=nano) and hardware time stamps "
      "(-j adapter_unsynced), or without interrupt coalescing.",
-     ""},
-    {"capture.time_backwards", Severity::info, Urgency::setting, "Time goes backwards",
+     {}},
+    {"capture.time_backwards",
+     Severity::info,
+     Urgency::setting,
+     "Time goes backwards",
      "Several receive queues or interfaces were merged without sorting, or the clock was set while "
      "the capture ran. Intervals around such places are wrong.",
      "A packet's time is before that of the packet in front of it in the same file; or a file of a "
      "ring, by its name, begins more than 300 ms before the one in front of it ended. Then the "
      "order of packets means nothing, and what needs it is not judged.",
      "Sort with reordercap, or capture with one clock. A file whose clock was wrong: editcap -t.",
-     ""},
-    {"capture.cut_short", Severity::info, Urgency::setting, "The capture file is damaged",
+     {}},
+    {"capture.cut_short",
+     Severity::info,
+     Urgency::setting,
+     "The capture file is damaged",
      "The program that wrote it was killed, the disk was full, the copy is not complete, or it is "
      "still being written. What could be read was analyzed.",
      "The file ends inside a record, or holds bytes that are no record.",
-     "Copy it again, or wait until the capture has ended.", ""},
-    {"capture.not_roce", Severity::info, Urgency::setting,
+     "Copy it again, or wait until the capture has ended.",
+     {}},
+    {"capture.not_roce",
+     Severity::info,
+     Urgency::setting,
      "Datagrams on port 4791 that are no RoCE",
      "Some program uses UDP port 4791 for something else, most often a client that got it as its "
      "own port. A NIC that does RDMA may take such datagrams for RoCE and drop them.",
@@ -43,7 +59,7 @@ constexpr FindingKind kKinds[] = {
      "multiple of 4, a header version that does not exist.",
      "Find the program by its addresses, and reserve the port "
      "(net.ipv4.ip_local_reserved_ports=4791).",
-     ""},
+     {}},
 };
 enum : std::size_t { kSnaplen, kCoarse, kBackwards, kCutShort, kNotRoce };
 

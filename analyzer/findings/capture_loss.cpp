@@ -11,7 +11,10 @@ namespace {
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"capture.loss", Severity::warning, Urgency::setting, "The capture itself lost packets",
+    {"capture.loss",
+     Severity::warning,
+     Urgency::setting,
+     "The capture itself lost packets",
      "The capture program, its host or the mirror port could not keep up. Gaps near by may be of "
      "that making and not the network's; they are kept out of all counts of loss.",
      "PSNs that the tap never saw, that the responder acknowledged all the same, and that were "
@@ -19,7 +22,7 @@ constexpr FindingKind kKinds[] = {
      "capture file itself.",
      "Capture with a larger buffer (tcpdump -B), fewer bytes per packet (-s 128 is enough), to a "
      "faster disk, or at a tap; check the mirror port's own drop counter.",
-     "both directions, or a file that counts its drops"},
+     {Need::answers_or_drops}},
 };
 
 struct Missed {
@@ -67,8 +70,8 @@ Missed missed_in(const TraceView& trace) {
 }
 
 void judge(const TraceView& trace, Findings& out) {
-  if (trace.sampled) return;
-  const Missed missed = trace.is_ordered() ? missed_in(trace) : Missed{};
+  // Without every packet in its order only the drop counts mean something.
+  const Missed missed = trace.sampled || !trace.is_ordered() ? Missed{} : missed_in(trace);
   u64 dropped = 0;
   for (const CaptureFacts& capture : trace.captures) dropped += capture.dropped_packets.value_or(0);
   if (missed.psns + missed.responses + dropped == 0) return;

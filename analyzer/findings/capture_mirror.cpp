@@ -14,14 +14,20 @@ using roce::flow::HalfFlow;
 constexpr u64 kFewPackets = 8;
 
 constexpr FindingKind kKinds[] = {
-    {"capture.duplicates", Severity::info, Urgency::setting, "Packets were captured twice",
+    {"capture.duplicates",
+     Severity::info,
+     Urgency::setting,
+     "Packets were captured twice",
      "The mirror copies a packet where it enters and where it leaves the switch, or two switches "
      "on "
      "its way do. Duplicates are left out of all counts.",
      "The same IP identification, PSN, opcode and ICRC within 1 ms, the TTL equal or lower, and no "
      "resending around it.",
-     "Mirror one direction per port, or remove duplicates with editcap -d.", ""},
-    {"capture.one_direction", Severity::warning, Urgency::setting,
+     "Mirror one direction per port, or remove duplicates with editcap -d.",
+     {}},
+    {"capture.one_direction",
+     Severity::warning,
+     Urgency::setting,
      "Only one direction was captured",
      "The mirror takes only what enters, or only what leaves a port; or a filter lost one "
      "direction, as 'udp port 4791' does when only that one has VLAN tags; or the two directions "
@@ -31,8 +37,10 @@ constexpr FindingKind kKinds[] = {
      "capture, and nothing else of those hosts is either.",
      "Mirror receive and transmit of the port. Until then causes, latencies and who lost what "
      "cannot be told.",
-     ""},
-    {"capture.two_taps", Severity::warning, Urgency::setting,
+     {}},
+    {"capture.two_taps",
+     Severity::warning,
+     Urgency::setting,
      "Two taps are mixed, each with its own clock",
      "The captures of two taps were merged, or come through one pipe. The order of the packets, "
      "and "
@@ -42,7 +50,7 @@ constexpr FindingKind kKinds[] = {
      "the "
      "identifications do not count.",
      "Analyze the captures of the taps as files of their own: given together, they are told apart.",
-     ""},
+     {}},
 };
 
 void judge_duplicates(const TraceView& trace, Findings& out) {
@@ -102,8 +110,6 @@ void judge_direction(const TraceView& trace, Findings& out) {
   for (u32 i = 0; i < trace.captures.size(); i++)
     out.distrust.push_back(
         {i, false, "It holds one direction only: causes and latencies cannot be told."});
-  for (const char* id : {"nak.sequence", "rnr.storm", "cnp.delay", "path.responses_stopped"})
-    out.unjudged.push_back({id, "Only one direction was captured."});
 }
 
 void judge_mixed(const TraceView& trace, Findings& out) {
@@ -119,8 +125,6 @@ void judge_mixed(const TraceView& trace, Findings& out) {
                             fmt::format("It mixes two taps whose clocks are {} apart: the "
                                         "order of packets means nothing.",
                                         apart)});
-  for (const char* id : {"loss.retransmission", "loss.reordering", "loss.unrecovered", "stall"})
-    out.unjudged.push_back({id, "Two taps with two clocks were merged into one capture."});
 }
 
 void judge(const TraceView& trace, Findings& out) {

@@ -13,14 +13,17 @@ using roce::flow::HalfFlow;
 constexpr u64 kFewPackets = 8;  // a flow of fewer says nothing
 
 constexpr FindingKind kKinds[] = {
-    {"capture.sampled", Severity::warning, Urgency::setting, "A sample of the packets only",
+    {"capture.sampled",
+     Severity::warning,
+     Urgency::setting,
+     "A sample of the packets only",
      "The mirror, or an sFlow or NetFlow agent, passes one packet of many on. Addresses, queue "
      "pairs, DSCP and ECN shares are good; what is missing was not lost, and PSN gaps mean "
      "nothing.",
      "On most flows with 8 packets or more, at least half of the packets open a gap.",
      "Capture every packet, at least of the flows in question, to judge losses: mirror with a "
      "filter instead of a sampling rate.",
-     ""},
+     {}},
 };
 
 struct Gaps {
@@ -59,8 +62,6 @@ void judge(const TraceView& trace, Findings& out) {
   out.found.push_back(finding);
   for (u32 i = 0; i < trace.captures.size(); i++)
     out.distrust.push_back({i, true, "It holds a sample of the packets: losses cannot be judged."});
-  for (const char* id : {"loss.retransmission", "loss.reordering", "loss.unrecovered"})
-    out.unjudged.push_back({id, "The capture holds a sample of the packets only."});
 }
 
 }  // namespace

@@ -15,33 +15,44 @@ using roce::flow::CmExchange;
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"cm.no_reply", Severity::error, Urgency::broken, "Connection requests that nobody answered",
+    {"cm.no_reply",
+     Severity::error,
+     Urgency::broken,
+     "Connection requests that nobody answered",
      "The peer's connection manager did not get them or is stuck: a wrong address, a firewall, a "
      "server that has too many connections pending.",
      "A REQ without REP, REJ or MRA: sent at least twice, or older than 4 s at the end of the "
      "trace.",
      "Look whether the server listens (rdma resource show cm_id) and whether its host got the REQ.",
-     "packets of queue pair 1 in both directions"},
-    {"cm.rejected", Severity::error, Urgency::broken, "Connection requests that were rejected",
+     {Need::both_directions, Need::cm_messages, Need::every_packet, Need::one_tap, Need::times}},
+    {"cm.rejected",
+     Severity::error,
+     Urgency::broken,
+     "Connection requests that were rejected",
      "The peer refused the connection; the reason says whether nobody listens on that port, the "
      "application said no, or the two ends do not fit.",
      "A REJ of the communication manager (IBTA vol 1, 12.6.7).",
      "For 'nobody listens' check the port and that the server runs; for 'rejected by the "
      "application' read the server's log; for 'stale connection' an earlier one was not closed.",
-     "packets of queue pair 1"},
-    {"cm.slow", Severity::warning, Urgency::slow, "Connections that took long to set up",
+     {Need::cm_messages}},
+    {"cm.slow",
+     Severity::warning,
+     Urgency::slow,
+     "Connections that took long to set up",
      "The server's connection manager or application is slow to accept, or messages were lost and "
      "sent again after seconds.",
      "From the first REQ to its REP longer than cm.slow.warning (1 s).",
      "Look at the server's load while it accepts, and at lost packets of queue pair 1.",
-     "packets of queue pair 1"},
-    {"cm.disconnect_with_outstanding", Severity::warning, Urgency::broken,
+     {Need::both_directions, Need::cm_messages, Need::every_packet, Need::one_tap, Need::times}},
+    {"cm.disconnect_with_outstanding",
+     Severity::warning,
+     Urgency::broken,
      "Connections closed with work outstanding",
      "One end disconnected while requests waited for their answer: the answer to trouble more "
      "often than its cause.",
      "A DREQ while the half-flow had requests without an answer.",
      "Read what happened before it: a timeout, a NAK, or an application that shut down.",
-     "packets of queue pair 1"},
+     {Need::both_directions, Need::cm_messages, Need::every_packet, Need::one_tap}},
 };
 
 std::string ends_of(const TraceView& trace, const CmExchange& exchange) {

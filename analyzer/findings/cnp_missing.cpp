@@ -12,14 +12,17 @@ namespace {
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"cnp.missing", Severity::warning, Urgency::setting, "CE marks that no CNP answers",
+    {"cnp.missing",
+     Severity::warning,
+     Urgency::setting,
+     "CE marks that no CNP answers",
      "The receiver's NIC does not do DCQCN as notification point (or soft RoCE, which never does): "
      "the sender never slows down, queues fill, and PFC or loss follows.",
      "CE-marked data, and no CNP back to its sender within cnp.missing.wait (1 ms) or 10 usual CNP "
      "intervals, whichever is longer, in a capture that holds the other direction.",
      "Switch the notification point on at the receiver (roce_np/enable for the priority in use); "
      "its NIC counts np_ecn_marked_roce_packets and np_cnp_sent.",
-     "both directions, from behind the switch that marks"},
+     {Need::both_directions, Need::marks, Need::every_packet, Need::one_tap, Need::times}},
 };
 
 void judge(const TraceView& trace, Findings& out) {

@@ -13,7 +13,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"cnp.without_ce", Severity::info, Urgency::setting, "CNPs without a CE mark before them",
+    {"cnp.without_ce",
+     Severity::info,
+     Urgency::setting,
+     "CNPs without a CE mark before them",
      "The NIC reacts to something else than ECN: with slow restart or adaptive retransmission "
      "(roce_slow_restart, roce_adp_retrans) a sequence NAK or a timeout makes it send CNPs. Or the "
      "tap lies in front of the switch that marks, and cannot see the marks.",
@@ -21,24 +24,34 @@ constexpr FindingKind kKinds[] = {
      "of a NAK. A warning when marks were seen elsewhere in the trace, or most come with NAKs.",
      "Look at roce_slow_restart_cnps and np_ecn_marked_roce_packets of the NIC that sends them; "
      "then treat the loss, not the congestion.",
-     "both directions"},
-    {"cnp.ignored", Severity::warning, Urgency::setting, "A sender that does not slow down",
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
+    {"cnp.ignored",
+     Severity::warning,
+     Urgency::setting,
+     "A sender that does not slow down",
      "The sender's NIC does not act as reaction point: DCQCN is off for its priority, or the CNPs "
      "do not reach it in a form that it accepts.",
      "Over at least cnp.ignored.cnps (20) CNPs, fewer than cnp.ignored.share (40 %) were followed "
      "by a lower data rate than before.",
      "Switch the reaction point on at the sender (roce_rp/enable for the priority in use); its NIC "
      "counts rp_cnp_handled and rp_cnp_ignored.",
-     "both directions"},
-    {"cnp.marked_ce", Severity::info, Urgency::slow, "CNPs that were marked themselves",
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
+    {"cnp.marked_ce",
+     Severity::info,
+     Urgency::slow,
+     "CNPs that were marked themselves",
      "CNPs share a congested queue: the news of congestion waits in congestion.",
      "CNPs with ECN codepoint CE.",
-     "Give CNPs a class of their own with strict priority (DSCP 48 by default).", ""},
-    {"cnp.class", Severity::info, Urgency::setting, "CNPs in the class of the data",
+     "Give CNPs a class of their own with strict priority (DSCP 48 by default).",
+     {}},
+    {"cnp.class",
+     Severity::info,
+     Urgency::setting,
+     "CNPs in the class of the data",
      "CNPs carry the DSCP of the data, so they wait in the same queues and are paused with them.",
      "The DSCP of CNPs is that of the data they are about.",
      "Set the CNP's DSCP (roce_np/cnp_dscp, 48 by default) and map it to a queue with priority.",
-     "both directions"},
+     {Need::both_directions}},
 };
 
 struct Seen {

@@ -13,14 +13,21 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"cnp.delay", Severity::warning, Urgency::slow, "CNPs that came late",
+    {"cnp.delay",
+     Severity::warning,
+     Urgency::slow,
+     "CNPs that came late",
      "The receiver takes long to tell the sender of congestion: its NIC paces CNPs at a long "
      "interval or makes them in firmware, or they wait behind data on the way back.",
-     "The median from the latest CE mark to the CNP is over cnp.delay.warning (100 us).",
+     "The median from the latest CE mark to the CNP is over cnp.delay.warning (100 us), at the "
+     "tap: far from the receiver the path between is in it.",
      "Look at min_time_between_cnps of the receiver, and whether CNPs have a class of their own "
      "(DSCP 48, strict priority).",
-     "both directions, at the receiver's end of the path"},
-    {"cnp.interval", Severity::info, Urgency::fact, "How a NIC paces its CNPs",
+     {Need::both_directions, Need::marks, Need::every_packet, Need::one_tap, Need::times}},
+    {"cnp.interval",
+     Severity::info,
+     Urgency::fact,
+     "How a NIC paces its CNPs",
      "The shortest interval between CNPs shows the NIC's pace, and at which scope it holds: for a "
      "whole port, each destination, or each queue pair. NVIDIA's default is 4 us, the DCQCN paper "
      "has 50 us.",
@@ -28,12 +35,16 @@ constexpr FindingKind kKinds[] = {
      "shorter than that of narrower ones.",
      "Compare with what was configured (min_time_between_cnps). A pace per port leaves flows of an "
      "incast unanswered.",
-     ""},
-    {"cnp.per_ce", Severity::info, Urgency::fact, "How many CE marks a CNP stands for",
+     {Need::every_packet, Need::one_tap, Need::times}},
+    {"cnp.per_ce",
+     Severity::info,
+     Urgency::fact,
+     "How many CE marks a CNP stands for",
      "Many marks for one CNP mean that the pace limits the CNPs: senders hear of a part of the "
      "congestion only.",
-     "CE marks seen before CNPs, divided by the CNPs.", "See cnp.interval.",
-     "both directions, from behind the switch that marks"},
+     "CE marks seen before CNPs, divided by the CNPs.",
+     "See cnp.interval.",
+     {Need::both_directions, Need::marks, Need::every_packet, Need::one_tap}},
 };
 
 void judge_delay(const TraceView& trace, Findings& out) {

@@ -13,7 +13,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"conformance", Severity::info, Urgency::fact, "Behaviour outside the specification",
+    {"conformance",
+     Severity::info,
+     Urgency::fact,
+     "Behaviour outside the specification",
      "One end does what the other need not understand: a bug of a NIC, of soft RoCE or an FPGA "
      "design, or a device that changes packets. Some are known and harmless habits.",
      "A second sequence NAK for one PSN with nothing sent again between; a sequence NAK for a PSN "
@@ -24,7 +27,7 @@ constexpr FindingKind kKinds[] = {
      "was asked for.",
      "Compare the NIC models and firmware of the two ends, and report it to the vendor with the "
      "frames named here.",
-     ""},
+     {Need::every_packet, Need::one_tap}},
 };
 
 /// What NAKs and resends of one requester were seen.

@@ -11,7 +11,9 @@ namespace rocetrace {
 namespace {
 
 constexpr FindingKind kKinds[] = {
-    {"counters.disagree", Severity::warning, Urgency::lossy,
+    {"counters.disagree",
+     Severity::warning,
+     Urgency::lossy,
      "The NIC counted something else than the trace shows",
      "Where the NIC counted more, the capture does not show all that happened: it lost packets, "
      "began later or ended earlier than the dumps, or looks at another port. Where the trace shows "
@@ -21,7 +23,7 @@ constexpr FindingKind kKinds[] = {
      "in packets or NAKs of one kind are compared, not what is inferred.",
      "Take the dumps right before and after the capture, on the host of the tap; trust the NIC's "
      "counts for how much, and the trace for when and which queue pair.",
-     "two dumps of the NIC's counters"},
+     {Need::counter_dumps, Need::every_packet, Need::one_tap}},
 };
 
 /// A counter of the trace, and what drivers call it.
@@ -195,8 +197,6 @@ void judge(const TraceView& trace, Findings& out) {
   const auto cannot = [&](const char* why) { out.unjudged.push_back({kKinds[0].id, why}); };
   if (trace.circumstances.part_only)
     return cannot("Only a part of the packets was selected; NICs count all.");
-  if (trace.sampled) return cannot("The capture holds a sample of the packets only.");
-  if (trace.mixed_ns) return cannot("The trace holds packets of two taps twice.");
   const std::map<u32, HostTotals> hosts = host_totals(trace.tracker.flows());
   const bool all_idle = std::ranges::all_of(devices, is_idle);
   for (const NicCounts& nic : devices)

@@ -13,7 +13,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"dscp.unmarked", Severity::info, Urgency::setting, "Data without a class",
+    {"dscp.unmarked",
+     Severity::info,
+     Urgency::setting,
+     "Data without a class",
      "The data carries DSCP 0, which switches put into the default, lossy class: PFC does not "
      "protect it, and its ECN settings may be others. Often the application sets no traffic class, "
      "or a setting was lost at a reboot.",
@@ -21,28 +24,42 @@ constexpr FindingKind kKinds[] = {
      "marked.",
      "Set the traffic class of the application (NCCL_IB_TC=106 is DSCP 26 with ECT(0)) or the "
      "default of the NIC (cma_roce_tos, traffic_class), and check trust mode dscp on the ports.",
-     ""},
-    {"dscp.mixed", Severity::warning, Urgency::setting, "One half-flow in several classes",
+     {}},
+    {"dscp.mixed",
+     Severity::warning,
+     Urgency::setting,
+     "One half-flow in several classes",
      "Packets of one queue pair carry different DSCPs: they travel in different queues and can "
      "overtake each other. A device on the path rewrites some, or the queue pair was changed while "
      "it ran.",
      "More than one DSCP among the requests and READ responses of a half-flow, each at least 1 % "
      "of them.",
-     "Find the hop that rewrites: capture at both ends and compare.", ""},
-    {"dscp.asymmetric", Severity::info, Urgency::setting, "Two directions in different classes",
+     "Find the hop that rewrites: capture at both ends and compare.",
+     {}},
+    {"dscp.asymmetric",
+     Severity::info,
+     Urgency::setting,
+     "Two directions in different classes",
      "One direction of the connection carries another DSCP than the other: the traffic class was "
      "set at one end only, so that answers, or the other end's data, go through the lossy class.",
      "The usual DSCP of the two half-flows of a connection differs; a warning when both carry "
      "data.",
-     "Set the traffic class at both ends.", "both directions"},
-    {"dscp.pcp_disagree", Severity::warning, Urgency::setting, "DSCP and VLAN priority disagree",
+     "Set the traffic class at both ends.",
+     {Need::both_directions}},
+    {"dscp.pcp_disagree",
+     Severity::warning,
+     Urgency::setting,
+     "DSCP and VLAN priority disagree",
      "Packets with the same DSCP carry different priorities in their VLAN tags. Switches that "
      "trust "
      "one treat them unlike those that trust the other: lossless on one hop and lossy on the next.",
      "One DSCP with two or more PCPs in the trace, each on at least 1 % of its tagged packets.",
      "Map DSCP to PCP alike on all NICs and switches, and trust the same field everywhere.",
-     "VLAN tags"},
-    {"loss.in_lossless_class", Severity::error, Urgency::lossy, "Losses in a lossless class",
+     {Need::vlan_tags}},
+    {"loss.in_lossless_class",
+     Severity::error,
+     Urgency::lossy,
+     "Losses in a lossless class",
      "Where PFC works nothing is dropped for lack of buffers, so one lost packet means: PFC is off "
      "on some hop or priority, its buffers have no headroom, a PFC watchdog drops, or bits are "
      "damaged.",
@@ -50,7 +67,7 @@ constexpr FindingKind kKinds[] = {
      "was given with --lossless-dscp.",
      "Walk the path hop by hop: PFC enabled for that priority, DSCP mapped to it, drops and "
      "watchdog counters of that queue.",
-     "--lossless-dscp"},
+     {Need::lossless_class, Need::every_packet, Need::one_tap}},
 };
 enum : std::size_t { kUnmarked, kMixed, kAsymmetric, kPcp, kLossless };
 
@@ -190,7 +207,7 @@ void judge_pcp(const TraceView& trace, Findings& out) {
 
 void judge_lossless(const TraceView& trace, Findings& out) {
   const auto& classes = trace.circumstances.lossless_dscps;
-  if (classes.empty() || trace.sampled) return;
+  if (classes.empty()) return;
   const auto lost_of = [&](const HalfFlow& flow) {
     const TroubleCounts counts = flow.requests.trouble_counts();
     return counts.by_place[static_cast<std::size_t>(Place::upstream)] +

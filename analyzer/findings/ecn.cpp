@@ -13,22 +13,31 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"ecn.marked", Severity::info, Urgency::slow, "Congestion that switches marked",
+    {"ecn.marked",
+     Severity::info,
+     Urgency::slow,
+     "Congestion that switches marked",
      "A queue on the path was longer than its ECN threshold. A small share is what DCQCN works "
      "with; a large one means that the senders do not slow down enough, or that too many send to "
      "the same port.",
      "CE among ECN-capable packets of a half-flow; a warning from ecn.marked.warning (5 %).",
      "Compare half-flows to the same host (incast) and of the same source port (a hot path); look "
      "at the ECN thresholds of the switches, and at the CNPs that came back.",
-     "a tap behind the switches that mark"},
-    {"ecn.not_capable", Severity::warning, Urgency::setting, "Data that switches cannot mark",
+     {Need::marks}},
+    {"ecn.not_capable",
+     Severity::warning,
+     Urgency::setting,
+     "Data that switches cannot mark",
      "These packets carry Not-ECT while others of the trace are ECN-capable: in a full queue they "
      "are dropped instead of marked, and their sender never slows down.",
      "Data packets with ECN codepoint 00 in a trace with ECN-capable data.",
      "Set the traffic class of that application or NIC (the low two bits of ToS, 2 for ECT(0)), "
      "and switch the reaction point on (roce_rp/enable).",
-     ""},
-    {"ecn.no_ce_under_load", Severity::info, Urgency::setting, "Losses without a single mark",
+     {}},
+    {"ecn.no_ce_under_load",
+     Severity::info,
+     Urgency::setting,
+     "Losses without a single mark",
      "Packets were lost though they could have been marked: ECN is not configured on the port that "
      "dropped them, its thresholds are above the buffer's size, or the loss is no congestion.",
      "Retransmissions with a place in the network (upstream, downstream) on ECN-capable data, and "
@@ -36,7 +45,7 @@ constexpr FindingKind kKinds[] = {
      "Look at WRED and ECN of the queue that the DSCP maps to, on every switch of the path. A tap "
      "in "
      "front of them never sees marks.",
-     ""},
+     {Need::every_packet, Need::one_tap}},
 };
 
 bool carries_data(const HalfFlow& flow) {
@@ -111,7 +120,7 @@ void judge_unmarked_loss(const TraceView& trace, Findings& out) {
     seen.count = lost;
     cases.push_back({flow.id, Severity::info, static_cast<double>(lost), seen});
   });
-  if (marked > 0 || trace.sampled) return;
+  if (marked > 0) return;
   const Tell tell = [&](const Case& one) {
     const HalfFlow& flow = trace.flow(one.half_flow);
     Told told{fmt::format("{}: {} sent again after losses, though ECN-capable, and no mark was "

@@ -14,7 +14,9 @@ namespace {
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"entropy.low", Severity::warning, Urgency::setting,
+    {"entropy.low",
+     Severity::warning,
+     Urgency::setting,
      "Few UDP source ports for many queue pairs",
      "Switches spread flows over equal paths by their addresses and ports; queue pairs with the "
      "same source port take the same path and share one link while others idle.",
@@ -23,8 +25,10 @@ constexpr FindingKind kKinds[] = {
      "Let the application or library set a flow label or source port for each queue pair "
      "(rdma_set_option, NCCL_IB_QPS_PER_CONNECTION with NCCL_IB_SPLIT_DATA_ON_QPS), or let the "
      "switches hash on the destination QP.",
-     ""},
-    {"entropy.constant", Severity::warning, Urgency::setting,
+     {}},
+    {"entropy.constant",
+     Severity::warning,
+     Urgency::setting,
      "One UDP source port for all queue pairs",
      "All queue pairs between the two hosts take the same path through the fabric, whatever else "
      "is free: they cannot be faster than one link, and bonds use one leg.",
@@ -32,12 +36,16 @@ constexpr FindingKind kKinds[] = {
      "port.",
      "As for entropy.low. A constant 49152 (0xC000) is the default of a library that sets no flow "
      "label.",
-     ""},
-    {"entropy.hot_port", Severity::info, Urgency::slow, "One source port carries most of the bytes",
+     {}},
+    {"entropy.hot_port",
+     Severity::info,
+     Urgency::slow,
+     "One source port carries most of the bytes",
      "However many ports there are, one path of the fabric gets most of the traffic of this pair.",
      "At least entropy.flows (4) queue pairs with 4 ports or more from one host to another, of "
      "which one port carries more than entropy.hot.share (50 %) of the bytes.",
-     "Spread the work over the queue pairs, or the heavy one over several.", ""},
+     "Spread the work over the queue pairs, or the heavy one over several.",
+     {}},
 };
 
 struct Ports {

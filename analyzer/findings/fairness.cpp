@@ -15,7 +15,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"incast", Severity::warning, Urgency::slow, "Many senders to one host at the same time",
+    {"incast",
+     Severity::warning,
+     Urgency::slow,
+     "Many senders to one host at the same time",
      "The last link to that host is the bottleneck: its queue fills as soon as more than one "
      "sender has a full window. Collectives (all-to-all, all-reduce) and storage reads do it.",
      "At least incast.senders (4) hosts sent data to one host within the same time bin, and some "
@@ -24,25 +27,37 @@ constexpr FindingKind kKinds[] = {
      "Spread the exchange over time (receiver-driven admission, fewer channels), and check that "
      "ECN "
      "acts before the buffer is full.",
-     ""},
-    {"noisy_neighbour", Severity::info, Urgency::slow, "One sender crowds the others out",
+     {Need::one_tap, Need::times}},
+    {"noisy_neighbour",
+     Severity::info,
+     Urgency::slow,
+     "One sender crowds the others out",
      "One host sends most of what reaches this receiver while the data of others to it is marked, "
      "or sent again.",
      "At least 3 senders to one host, one of which has more than noisy_neighbour.share (50 %) of "
      "the bytes, and CE marks or retransmissions on the others' data.",
-     "Look whether that sender reacts to CNPs (cnp.ignored), and at its rate limits.", ""},
-    {"slowest_qp", Severity::info, Urgency::slow, "One queue pair much slower than its neighbours",
+     "Look whether that sender reacts to CNPs (cnp.ignored), and at its rate limits.",
+     {Need::one_tap}},
+    {"slowest_qp",
+     Severity::info,
+     Urgency::slow,
+     "One queue pair much slower than its neighbours",
      "Queue pairs between the same two hosts share everything but the path that ECMP gives them, "
      "their memory and their size of messages: a much higher latency points to one of those.",
      "The median ACK or READ latency of one connection is more than slowest_qp.factor (3) times "
      "the median of the others between the same hosts, at least 4 connections with 16 samples "
      "each.",
      "Compare the UDP source ports: does the slow one share a link with other heavy flows?",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
 };
 
 bool carries_data(const HalfFlow& flow) {
   return is_traffic(flow) && flow.payload_bytes > 0;
+}
+
+// Packets sent again for a loss. In a sample of the packets nobody knows.
+u64 resent_in(const TraceView& trace, const HalfFlow& flow) {
+  return trace.sampled ? 0 : resent_for_loss(flow.requests.trouble_counts());
 }
 
 /// What one host got in one time bin.
@@ -82,9 +97,10 @@ void judge_receiver(const TraceView& trace, u32 receiver, const Bins& bins, Find
 }
 
 // Adds what `flow` sent to `bins`, and to `sent` in which of them that was data.
-void add_bins(const HalfFlow& flow, Bins& bins, std::bitset<BinClock::kMostBins>& sent) {
+void add_bins(const TraceView& trace, const HalfFlow& flow, Bins& bins,
+              std::bitset<BinClock::kMostBins>& sent) {
   // Of a responder that is not ready no link is to blame. Which bins they are of is not kept.
-  const bool lossy = resent_for_loss(flow.requests.trouble_counts()) > 0;
+  const bool lossy = resent_in(trace, flow) > 0;
   BinTotals before;
   for (const TimeBins::Bin& bin : flow.bins.all()) {
     const BinTotals& now = bin.totals;
@@ -111,7 +127,7 @@ void judge_incast(const TraceView& trace, Findings& out) {
   Bins bins{};
   std::bitset<BinClock::kMostBins> sent;
   for (std::size_t i = 0; i < flows.size(); i++) {
-    add_bins(*flows[i], bins, sent);
+    add_bins(trace, *flows[i], bins, sent);
     const bool last = i + 1 == flows.size();
     if (!last && hosts(flows[i + 1]) == hosts(flows[i])) continue;
     for (std::size_t number = 0; number < bins.size(); number++)
@@ -133,7 +149,7 @@ void judge_neighbours(const TraceView& trace, Findings& out) {
     if (!carries_data(flow)) return;
     Sender& sender = receivers[flow.key.destination][flow.key.source];
     sender.bytes += flow.payload_bytes;
-    sender.trouble += flow.ce_marked + resent_for_loss(flow.requests.trouble_counts());
+    sender.trouble += flow.ce_marked + resent_in(trace, flow);
   });
   for (const auto& [receiver, senders] : receivers) {
     if (senders.size() < 3) continue;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "findings/needs.hpp"
 #include "roce/wire/bytes.hpp"
 
 namespace rocetrace {
@@ -40,7 +41,7 @@ struct FindingKind {
   std::string_view means;   // what it usually means
   std::string_view judged;  // the rule
   std::string_view next;    // what to look at next
-  std::string_view needs;   // what must have been captured; empty: nothing more
+  Needs needs;              // what must have been captured; empty: nothing more
 };
 
 /// What a finding concerns. `first` and `second` are: the capture's index; a host's address id; two

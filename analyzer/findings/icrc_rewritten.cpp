@@ -18,7 +18,10 @@ namespace {
 using roce::Bytes;
 
 constexpr FindingKind kKinds[] = {
-    {"icrc.rewritten", Severity::warning, Urgency::setting, "A device rewrites RoCE packets",
+    {"icrc.rewritten",
+     Severity::warning,
+     Urgency::setting,
+     "A device rewrites RoCE packets",
      "Something on the path, or the mirror, changes a field that the ICRC covers: a NAT, a load "
      "balancer, an in-network computation, a normaliser that clears IP identifications. Receivers "
      "drop such packets, unless the ICRC check is off.",
@@ -26,7 +29,7 @@ constexpr FindingKind kKinds[] = {
      "set to another value (a 16-bit field would fit by chance once in 65536 packets).",
      "Find the device that changes that field, and exempt UDP port 4791 from it; if it is the "
      "mirror, only this capture is wrong.",
-     "whole packets"},
+     {Need::whole_packets}},
 };
 
 /// A 16-bit field that devices are known to rewrite; `offset` from the IP header, or the BTH.

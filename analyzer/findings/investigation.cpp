@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "findings/sampling.hpp"
+#include "findings/unmet.hpp"
+#include "roce/net/pause_frame.hpp"
 
 namespace rocetrace {
 
@@ -27,27 +29,12 @@ void Investigation::ask_again() {
 
 void Investigation::on_frame(const OtherFrame& frame) {
   if (frame.path.source.kind != roce::net::AddressKind::none) speakers_.note(frame.path.source);
+  if (!pauses_seen_ && frame.link_type == 1)
+    pauses_seen_ = roce::net::decode_pause(frame.bytes).has_value();
   for (const auto& detector : detectors_)
     if (detector) detector->on_frame(frame);
   ask_again();
 }
-
-namespace {
-
-// Two clocks in one trace, of two taps or of a ring's files: what came first, how long it took, and
-// what was sent again cannot be told. What single packets say, and how many there are of a kind,
-// can.
-void leave_what_needs_no_order(Findings& out) {
-  constexpr std::string_view kOrderless[] = {"capture.",   "dscp.",     "ecn.",
-                                             "entropy.",   "icrc.",     "nak.invalid",
-                                             "nak.remote", "path.icmp", "cm.rejected"};
-  std::erase_if(out.found, [&](const Finding& finding) {
-    return std::ranges::none_of(
-        kOrderless, [&](std::string_view prefix) { return finding.kind->id.starts_with(prefix); });
-  });
-}
-
-}  // namespace
 
 Findings Investigation::conclude(TraceView trace) {
   Findings out;
@@ -60,7 +47,7 @@ Findings Investigation::conclude(TraceView trace) {
       catalog()[i]->judge(trace, out);
     }
   }
-  if (!trace.is_ordered()) leave_what_needs_no_order(out);
+  apply_needs(trace, pauses_seen_, out);
   std::ranges::stable_sort(out.found, [](const Finding& a, const Finding& b) {
     const auto rank = [](const Finding& finding) {
       return std::tuple(finding.severity, finding.kind->urgency);

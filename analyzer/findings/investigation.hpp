@@ -33,6 +33,7 @@ class Investigation {
   FlowLogs logs_;
   Speakers speakers_;
   bool wants_all_ = false;
+  bool pauses_seen_ = false;
   std::vector<std::unique_ptr<Detector>> detectors_;  // one per entry of the catalog, or null
 };
 

@@ -11,20 +11,27 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"loss.reordering", Severity::info, Urgency::slow, "Packets in another order than sent",
+    {"loss.reordering",
+     Severity::info,
+     Urgency::slow,
+     "Packets in another order than sent",
      "Several paths are in use for one flow: packet spraying, adaptive routing, a link aggregate "
      "that changed. NICs that take packets in order only answer with NAKs, as if they were lost.",
      "Packets that fill a gap within 1 ms or two round trips, with no NAK of it and nothing sent "
      "again around it; a warning from loss.reordering.warning (0.1 %) of a half-flow.",
      "If the NICs support out-of-order placement or selective repeat, switch it on; if not, keep "
      "each flow on one path.",
-     ""},
-    {"loss.unrecovered", Severity::error, Urgency::dead, "Gaps that nobody filled",
+     {Need::every_packet, Need::one_tap, Need::times}},
+    {"loss.unrecovered",
+     Severity::error,
+     Urgency::dead,
+     "Gaps that nobody filled",
      "Packets are missing, the responder never acknowledged anything behind them, and the sender "
      "did not send them again: the queue pair died, or the capture lost both.",
      "A gap of a reliable half-flow that is open for longer than loss.unrecovered.wait (100 ms) at "
      "the end of the trace, with the answers captured.",
-     "Look for the end of the queue pair: an error completion at the sender.", "both directions"},
+     "Look for the end of the queue pair: an error completion at the sender.",
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
 };
 
 void judge_order(const TraceView& trace, Findings& out) {
@@ -100,7 +107,6 @@ void judge_unrecovered(const TraceView& trace, Findings& out) {
 }
 
 void judge(const TraceView& trace, Findings& out) {
-  if (trace.sampled) return;
   judge_order(trace, out);
   judge_unrecovered(trace, out);
 }

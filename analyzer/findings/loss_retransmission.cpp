@@ -14,7 +14,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"loss.retransmission", Severity::warning, Urgency::lossy, "Packets sent again",
+    {"loss.retransmission",
+     Severity::warning,
+     Urgency::lossy,
+     "Packets sent again",
      "Packets or their answers were lost, came too late or were damaged. With go-back-N one lost "
      "packet makes the sender repeat all that followed it, so goodput falls much faster than the "
      "loss rate says.",
@@ -26,7 +29,7 @@ constexpr FindingKind kKinds[] = {
      "back, not_ready is the responder's host. Then look at drop and pause counters of the "
      "switches "
      "there, for the traffic class that the DSCP maps to.",
-     ""},
+     {Need::every_packet, Need::one_tap}},
 };
 
 template <class Names, class Counts>
@@ -94,7 +97,6 @@ Told tell(const TraceView& trace, const Case& one) {
 }
 
 void judge(const TraceView& trace, Findings& out) {
-  if (trace.sampled) return;
   const double warning = trace.limit("loss.retransmission.warning");
   const double error = trace.limit("loss.retransmission.error");
   std::vector<Case> cases;

@@ -17,7 +17,10 @@ using roce::NakCode;
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"nak.invalid_request", Severity::error, Urgency::dead, "Requests that the responder refused",
+    {"nak.invalid_request",
+     Severity::error,
+     Urgency::dead,
+     "Requests that the responder refused",
      "The responder could not take the request as it was: a message longer than its receive "
      "buffer, a path MTU that differs between the ends, an operation that the queue pair does not "
      "allow, more READs at a time than agreed.",
@@ -25,20 +28,27 @@ constexpr FindingKind kKinds[] = {
      "Compare path MTU, receive buffer sizes and max_dest_rd_atomic of both ends with the "
      "offending "
      "request.",
-     ""},
-    {"nak.remote_access", Severity::error, Urgency::dead, "Requests to memory that is not theirs",
+     {Need::answers}},
+    {"nak.remote_access",
+     Severity::error,
+     Urgency::dead,
+     "Requests to memory that is not theirs",
      "The R_Key, the address range or the access rights did not fit: a stale or wrong key, a "
      "length past the end of the memory region, a region or queue pair without remote write or "
      "read permission, memory deregistered too early.",
      "A NAK with code 2 (IBTA vol 1, 9.7.5.2.8).",
      "Look up the R_Key and the address range below in the responder's application: which region, "
      "with which access flags, was registered, and until when?",
-     ""},
-    {"nak.remote_operational", Severity::error, Urgency::dead, "Responders that failed",
+     {Need::answers}},
+    {"nak.remote_operational",
+     Severity::error,
+     Urgency::dead,
+     "Responders that failed",
      "The responder met an error of its own while it worked on the request: no resources, a "
      "catastrophic error of its NIC or memory.",
      "A NAK with code 3 (IBTA vol 1, 9.7.5.2.8).",
-     "Look at the responder's kernel log and the NIC's health counters.", ""},
+     "Look at the responder's kernel log and the NIC's health counters.",
+     {Need::answers}},
 };
 constexpr std::array kWhat = {Happening::invalid_request_nak, Happening::remote_access_nak,
                               Happening::remote_operational_nak};

@@ -12,15 +12,22 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"nak.sequence", Severity::info, Urgency::lossy, "Responders that missed packets",
+    {"nak.sequence",
+     Severity::info,
+     Urgency::lossy,
+     "Responders that missed packets",
      "Packets were lost or overtaken in front of the responder. One NAK stands for one recovery, "
      "not for one lost packet.",
      "NAKs with code 0, PSN sequence error (IBTA vol 1, 9.7.5.2.8). Those that a responder without "
      "a "
      "buffer sends behind its RNR NAK, for the same PSN, do not count: it dropped what followed "
      "itself.",
-     "See loss.retransmission for what they cost and where the packets were lost.", ""},
-    {"nak.slow_generation", Severity::warning, Urgency::slow, "NAKs that came late",
+     "See loss.retransmission for what they cost and where the packets were lost.",
+     {Need::answers}},
+    {"nak.slow_generation",
+     Severity::warning,
+     Urgency::slow,
+     "NAKs that came late",
      "The responder's NIC handles missing packets slowly, in firmware or software, or the NAK "
      "waited in a queue on its way.",
      "The median from the packet after a gap to the sequence NAK is over nak.slow.warning (100 "
@@ -28,14 +35,17 @@ constexpr FindingKind kKinds[] = {
      "an error over nak.slow.error (10 ms).",
      "Compare with the usual ACK latency: if that is as long, it is the path; if not, the "
      "responder's NIC.",
-     "both directions"},
-    {"nak.slow_reaction", Severity::warning, Urgency::slow, "Senders that answered a NAK late",
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
+    {"nak.slow_reaction",
+     Severity::warning,
+     Urgency::slow,
+     "Senders that answered a NAK late",
      "The requester's NIC starts its recovery slowly, or what it sends again waits behind other "
      "traffic.",
      "The median from a sequence NAK to the first packet sent again is over nak.slow.warning "
      "(100 us); an error over nak.slow.error (10 ms).",
      "Look at the requester's NIC and firmware, and at pauses that keep it from sending.",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
 };
 
 void judge_naks(const TraceView& trace, Findings& out) {

@@ -14,7 +14,10 @@ namespace {
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"path.one_way", Severity::error, Urgency::dead, "Requests that nobody ever answered",
+    {"path.one_way",
+     Severity::error,
+     Urgency::dead,
+     "Requests that nobody ever answered",
      "The peer never got them, or its answers never came this way: a wrong address or GID index "
      "(RoCEv1 instead of v2, another subnet), a receiver whose queue pair was never opened, a "
      "firewall, a switch that drops the traffic class.",
@@ -22,14 +25,17 @@ constexpr FindingKind kKinds[] = {
      "capture that holds other packets of the peer's, or answers of others.",
      "Compare the GID index of both ends (show_gids), and whether the peer answers ping from this "
      "address; then capture at the peer: do the requests arrive?",
-     "packets that come the other way, so that answers would have been seen"},
-    {"path.responses_stopped", Severity::error, Urgency::dead, "Answers that stopped",
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
+    {"path.responses_stopped",
+     Severity::error,
+     Urgency::dead,
+     "Answers that stopped",
      "The peer answered and then no more: its process or host died, its queue pair went into an "
      "error state, a link or a route on the way failed.",
      "There were answers to this half-flow, then at least 3 tries of one PSN without any.",
      "Look at the peer's log at that moment, and at link and route changes. If its other queue "
      "pairs went on, it is the process; if all stopped, the host or the path.",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
 };
 
 Told tell(const TraceView& trace, const Case& one, bool stopped) {

@@ -18,35 +18,47 @@ using namespace roce::flow;
 using Mac = std::array<u8, 6>;
 
 constexpr FindingKind kKinds[] = {
-    {"path.gid_mismatch", Severity::warning, Urgency::dead, "RoCEv1 and v2 between the same hosts",
+    {"path.gid_mismatch",
+     Severity::warning,
+     Urgency::dead,
+     "RoCEv1 and v2 between the same hosts",
      "The two ends picked GIDs of different kinds: a packet of the other version is not for the "
      "queue pair that waits for it, so it is never answered.",
      "Packets of both RoCE versions between two addresses; an error when one of them is never "
      "answered.",
      "Set the GID index by hand on both ends (NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX) to one of type "
      "RoCE v2: see show_gids or /sys/class/infiniband/*/ports/*/gid_attrs/types.",
-     ""},
-    {"path.ip_on_two_macs", Severity::warning, Urgency::broken, "One address on several MACs",
+     {}},
+    {"path.ip_on_two_macs",
+     Severity::warning,
+     Urgency::broken,
+     "One address on several MACs",
      "Two ports in one subnet answer for each other's address (ARP flux), the address is used "
      "twice, or it moved. Packets that arrive at the wrong port are dropped by its NIC.",
      "Packets with the same source address and VLAN, and different source MACs, with the same TTL.",
      "Set arp_announce=2, arp_ignore=1 and rp_filter for hosts with two ports in a subnet, or give "
      "each port its own; for bonds and routers several MACs can be right.",
-     "Ethernet headers"},
-    {"path.asymmetric", Severity::info, Urgency::fact, "Two directions take different ports",
+     {Need::ethernet, Need::one_tap}},
+    {"path.asymmetric",
+     Severity::info,
+     Urgency::fact,
+     "Two directions take different ports",
      "Requests and answers of a connection use different MAC pairs: they leave through another "
      "port than they come in, or are routed differently.",
      "The MAC addresses of one direction are not those of the other, swapped.",
      "On routed fabrics this is usual. Within a subnet look for ARP flux or a wrong route.",
-     "Ethernet headers of both directions"},
-    {"path.pkey_mismatch", Severity::error, Urgency::broken, "Partition keys that do not match",
+     {Need::both_directions, Need::ethernet, Need::one_tap}},
+    {"path.pkey_mismatch",
+     Severity::error,
+     Urgency::broken,
+     "Partition keys that do not match",
      "The two ends use different P_Keys, or both are limited members of one: each drops what the "
      "other sends.",
      "The low 15 bits of the P_Keys of a connection's directions differ, or neither has its top "
      "bit "
      "set (IBTA vol 1, 10.9.3).",
      "RoCE knows one partition as a rule: use P_Key 0xffff, index 0, on both ends.",
-     "both directions"},
+     {Need::both_directions}},
 };
 enum : std::size_t { kGid, kMacs, kAsymmetric, kPkey };
 

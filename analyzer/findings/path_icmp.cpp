@@ -13,7 +13,10 @@ namespace {
 using roce::net::IcmpError;
 
 constexpr FindingKind kKinds[] = {
-    {"path.icmp_unreachable", Severity::error, Urgency::broken, "RoCE packets that were sent back",
+    {"path.icmp_unreachable",
+     Severity::error,
+     Urgency::broken,
+     "RoCE packets that were sent back",
      "Somebody on the path refused the packets and said so: a firewall (administratively "
      "prohibited), a host without RoCE on that address (port unreachable), a route that is "
      "missing, "
@@ -22,7 +25,7 @@ constexpr FindingKind kKinds[] = {
      "Port unreachable: is the RDMA device up, and RoCEv2 the GID's type? Prohibited: open UDP "
      "port "
      "4791. Too big: lower the path MTU of the queue pairs.",
-     ""},
+     {}},
 };
 
 class IcmpUnreachable : public Detector {

@@ -15,15 +15,21 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"path.mtu_mismatch", Severity::error, Urgency::broken, "Path MTUs that differ",
+    {"path.mtu_mismatch",
+     Severity::error,
+     Urgency::broken,
+     "Path MTUs that differ",
      "The two ends of the connection cut messages into packets of different size. A responder "
      "answers a First or Middle packet that is not its path MTU with NAK \"invalid request\", or "
      "its application sees local length errors.",
      "First or Middle packets of different sizes on one connection: by direction, or in one.",
      "Set the same path MTU at both ends (NCCL_IB_MTU, or the same interface MTU): the smaller of "
      "the two active MTUs.",
-     ""},
-    {"path.mtu_blackhole", Severity::error, Urgency::broken, "Large packets that never arrive",
+     {Need::one_tap}},
+    {"path.mtu_blackhole",
+     Severity::error,
+     Urgency::broken,
+     "Large packets that never arrive",
      "Some link on the path has a smaller MTU than the queue pair: RoCE packets are not "
      "fragmented, "
      "so everything larger is dropped, without a word.",
@@ -31,7 +37,7 @@ constexpr FindingKind kKinds[] = {
      "were answered, and no packet of that size was ever acknowledged between these hosts.",
      "Check the MTU of every link and VLAN on the path (ping -M do -s SIZE); the interface needs "
      "the path MTU plus headers: 4096 fits into 4200 and more, 1024 into 1500.",
-     "both directions, or other packets of the peer's"},
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
 };
 
 u64 pair_of(const HalfFlow& flow) {

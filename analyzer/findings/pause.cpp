@@ -17,7 +17,10 @@ using roce::flow::PauseMeter;
 using Mac = std::array<u8, 6>;
 
 constexpr FindingKind kKinds[] = {
-    {"pfc.storm", Severity::error, Urgency::dead, "A port that stops a priority for good",
+    {"pfc.storm",
+     Severity::error,
+     Urgency::dead,
+     "A port that stops a priority for good",
      "A NIC or switch port that cannot drain keeps its neighbour paused; the pause spreads back "
      "through the fabric, and everything in that priority stands still. Broken or overloaded NICs "
      "and their hosts are the usual source.",
@@ -25,30 +28,39 @@ constexpr FindingKind kKinds[] = {
      "least pfc.storm.time (400 ms): SONiC's PFC watchdog has the same defaults.",
      "Go to the device with that MAC: a hung host or NIC; reset it, and enable the PFC watchdog on "
      "the switches.",
-     "pause frames, which a host's own capture rarely shows"},
-    {"pfc.heavy", Severity::warning, Urgency::slow, "A priority that is paused much",
+     {Need::pause_frames, Need::every_packet, Need::one_tap, Need::times}},
+    {"pfc.heavy",
+     Severity::warning,
+     Urgency::slow,
+     "A priority that is paused much",
      "Congestion is handled by pausing instead of by ECN: senders are too fast for the receiver, "
      "and flows to others that share the link wait as well.",
      "A priority is paused for more than pfc.heavy.share (10 %) of the time since its first pause "
      "frame, over at least pfc.heavy.time (10 ms).",
      "Lower the ECN thresholds so that they act before PFC does, and look for an incast or a slow "
      "receiver (PCIe, memory) behind that port.",
-     "pause frames"},
-    {"pfc.not_honoured", Severity::warning, Urgency::setting, "Data sent while it was paused",
+     {Need::pause_frames, Need::every_packet, Need::one_tap, Need::times}},
+    {"pfc.not_honoured",
+     Severity::warning,
+     Urgency::setting,
+     "Data sent while it was paused",
      "The neighbour does not stop: PFC is not enabled for that priority on it, or it maps the "
      "traffic to another one. The buffers that the pause protects overflow.",
      "Data of the paused priority (VLAN PCP, else DSCP / 8) from another MAC than the pause's, "
      "more "
-     "than one largest frame's time into the pause.",
+     "than one largest frame's time into the pause. To be judged at the paused port's link only.",
      "Check PFC and the priority mapping on the sender.",
-     "pause frames, at the paused port's link"},
-    {"pause.global", Severity::warning, Urgency::setting, "Global pause frames",
+     {Need::pause_frames, Need::every_packet, Need::one_tap, Need::times}},
+    {"pause.global",
+     Severity::warning,
+     Urgency::setting,
+     "Global pause frames",
      "Global flow control stops all priorities of a link at once, and RoCE with everything else. "
      "It "
      "and PFC exclude each other.",
      "Pause frames with MAC control opcode 1.",
      "Switch global pause off (ethtool -A DEV rx off tx off) and use PFC for the RoCE priority.",
-     "pause frames"},
+     {Need::pause_frames}},
 };
 enum : std::size_t { kStorm, kHeavy, kNotHonoured, kGlobal };
 constexpr u8 kAll = 8;  // stands for the priority of a global pause

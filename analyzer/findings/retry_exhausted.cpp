@@ -13,7 +13,10 @@ namespace rocetrace {
 namespace {
 
 constexpr FindingKind kKinds[] = {
-    {"retry.exhausted", Severity::error, Urgency::dead, "A queue pair gave up",
+    {"retry.exhausted",
+     Severity::error,
+     Urgency::dead,
+     "A queue pair gave up",
      "The requester used up its retries: its application got a completion with an error, and the "
      "queue pair is dead. This is where an application's hang or abort begins.",
      "One PSN was sent again at least 3 times without progress, and then nothing more came for 4 "
@@ -27,7 +30,7 @@ constexpr FindingKind kKinds[] = {
      "path.responses_stopped (answers stopped) say which. With RNR NAKs the responder's "
      "application "
      "posted no receive buffers in time: raise rnr_retry (7 is endless) or post more of them.",
-     ""},
+     {Need::every_packet, Need::one_tap, Need::times}},
 };
 
 std::string times_of(const ResendSeries& series) {

@@ -14,21 +14,27 @@ namespace {
 using roce::flow::HalfFlow;
 
 constexpr FindingKind kKinds[] = {
-    {"rnr.storm", Severity::warning, Urgency::slow, "A responder that is often not ready",
+    {"rnr.storm",
+     Severity::warning,
+     Urgency::slow,
+     "A responder that is often not ready",
      "Its application posts too few receive buffers, or too late; with a shared receive queue "
      "(SRQ) one busy connection starves the others. It is a host's problem, not the network's.",
      "RNR NAKs of one responder at more than rnr.storm.rate (10 per second), or more than "
      "rnr.storm.share (5 %) of a half-flow's time spent waiting after them.",
      "Raise the receive queue's or SRQ's size, post buffers earlier, look at the CPU load of the "
      "responder's process; its NIC counts out_of_buffer.",
-     ""},
-    {"rnr.timer_ignored", Severity::info, Urgency::setting, "Retries before the RNR timer ran out",
+     {Need::both_directions, Need::one_tap, Need::times}},
+    {"rnr.timer_ignored",
+     Severity::info,
+     Urgency::setting,
+     "Retries before the RNR timer ran out",
      "The requester does not wait as long as the responder asked it to: its retries come for "
      "nothing and use up its RNR retry count.",
      "A resend after an RNR NAK that comes sooner than the NAK's timer.",
      "Look at the requester's NIC and its firmware, and at the timer that the responder asks for "
      "(min_rnr_timer).",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
 };
 
 struct Responder {

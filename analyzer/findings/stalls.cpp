@@ -11,26 +11,35 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"stall", Severity::info, Urgency::slow, "Silences with work outstanding",
+    {"stall",
+     Severity::info,
+     Urgency::slow,
+     "Silences with work outstanding",
      "Requests waited for their answer while nothing moved: the sender waited for a timer, or it "
      "was kept from sending (pauses, rate limits, a busy host).",
      "No packet of either direction for 10 ms or more while requests wait, ended by a resend or by "
      "a new request; a warning when one lasts stall.warning (1 s) or longer.",
      "Ended by a resend: shorten the timeout or find the loss. Ended by a new request: look at the "
      "sender's application, CPU and pause counters.",
-     "both directions"},
-    {"ack.stall", Severity::info, Urgency::slow, "Requests that were answered late",
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
+    {"ack.stall",
+     Severity::info,
+     Urgency::slow,
+     "Requests that were answered late",
      "The responder took its time: its NIC or host is overloaded, or the path back is.",
      "No packet of either direction for 10 ms or more while requests wait, ended by the answer; a "
      "warning when one lasts ack.stall.warning (1 s) or longer.",
      "Look at the responder's load, at pauses towards it, and at the queues on the way back.",
-     "both directions"},
-    {"stop_and_wait", Severity::info, Urgency::fact, "One request at a time",
+     {Need::both_directions, Need::every_packet, Need::one_tap, Need::times}},
+    {"stop_and_wait",
+     Severity::info,
+     Urgency::fact,
+     "One request at a time",
      "The application waits for each message before it sends the next: its throughput is one "
      "message per round trip, however fast the link is.",
      "At least stop_and_wait.messages (64) messages, and never more than one outstanding.",
      "Post several work requests at once, or larger ones; a longer path makes it slower still.",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
 };
 
 void judge_stalls(const TraceView& trace, bool by_responder, Findings& out) {

@@ -12,7 +12,10 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"timeout.series", Severity::info, Urgency::slow, "The timer behind repeated resends",
+    {"timeout.series",
+     Severity::info,
+     Urgency::slow,
+     "The timer behind repeated resends",
      "The waits between resends of one packet show the sender's timer: constant and at least "
      "4.096 us * 2^n is the timer of the specification; growing waits are a NIC's own adaptive "
      "retransmission, which does not follow the queue pair's timeout.",
@@ -22,15 +25,18 @@ constexpr FindingKind kKinds[] = {
      "retransmission.spurious), much longer means slow recovery. The timeout is the queue pair's "
      "attribute (NCCL_IB_TIMEOUT, ibv_modify_qp); adaptive retransmission a NIC setting "
      "(roce_adp_retrans).",
-     ""},
-    {"retransmission.spurious", Severity::warning, Urgency::slow, "Packets sent again needlessly",
+     {Need::every_packet, Need::one_tap, Need::times}},
+    {"retransmission.spurious",
+     Severity::warning,
+     Urgency::slow,
+     "Packets sent again needlessly",
      "The acknowledgement was on its way, or even there: the sender's timer is shorter than the "
      "round trip, or it does not see its ACKs. It wastes the link and can double the load.",
      "Retransmissions that begin at a PSN whose ACK had passed the tap: spurious.warning (1 %) of "
      "all retransmissions or more.",
      "Raise the timeout above the longest round trip, or switch adaptive retransmission off "
      "(mlxreg ROCE_ACCEL, roce_adp_retrans).",
-     "both directions"},
+     {Need::both_directions, Need::every_packet, Need::one_tap}},
 };
 
 struct Waits {

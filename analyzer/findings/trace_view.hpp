@@ -24,6 +24,7 @@ struct CaptureFacts {
   u64 truncated_packets = 0;
   u64 untimed_packets = 0;
   std::optional<u64> dropped_packets;  // by the capture, it says
+  bool ethernet = false;               // some of its interfaces are
   bool cut_short = false;
   u64 damages = 0;
   u64 damaged_bytes = 0;

@@ -11,18 +11,19 @@ namespace {
 using namespace roce::flow;
 
 constexpr FindingKind kKinds[] = {
-    {"uc.message_lost", Severity::warning, Urgency::lossy,
+    {"uc.message_lost",
+     Severity::warning,
+     Urgency::lossy,
      "Messages lost on unreliable connections",
      "UC sends nothing again: a gap loses the whole message it lies in, and most NICs drop what is "
      "left of it. Reordering has the same effect there.",
      "A PSN gap within or before a message of a UC queue pair that was not filled in order.",
      "Look for the loss as with reliable connections; where paths reorder, use RC, or messages of "
      "one packet.",
-     ""},
+     {Need::every_packet, Need::one_tap}},
 };
 
 void judge(const TraceView& trace, Findings& out) {
-  if (trace.sampled) return;
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
     const u64 lost = flow.rare_state ? flow.rare_state->uc_messages_lost : 0;

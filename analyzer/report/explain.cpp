@@ -196,7 +196,7 @@ void explain(std::string_view id, unsigned width, Sink& out) {
   write_wrapped(out, "  ", row->next, width);
   if (row->needs.empty()) return;
   out.text("\nWhat must have been captured\n");
-  write_wrapped(out, "  ", row->needs, width);
+  write_wrapped(out, "  ", row->needs.words() + ".", width);
 }
 
 }  // namespace rocetrace

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "findings/needs.hpp"
+
 namespace rocetrace {
 
 class Sink;
@@ -17,7 +19,7 @@ struct Explanation {
   std::string_view judged;    // the rule
   std::string_view next;      // what to look at
   std::string_view causes{};  // what it usually means, of a finding
-  std::string_view needs{};   // what must have been captured, of a finding; empty: nothing more
+  Needs needs{};              // what must have been captured, of a finding; empty: nothing more
 };
 
 std::span<const Explanation> explanations();

@@ -10,6 +10,7 @@
 #include "report/human.hpp"
 #include "report/sink.hpp"
 #include "report/text_surroundings.hpp"
+#include "report/unjudged.hpp"
 
 namespace rocetrace {
 namespace {
@@ -130,8 +131,8 @@ void write_lists(const Report& report, Sink& out) {
 void write_unjudged(const Report& report, Sink& out) {
   if (report.could_not_judge.empty()) return;
   out.text("<h2>Could not be judged from this capture</h2>\n<ul>\n");
-  for (const UnjudgedRow& row : report.could_not_judge)
-    out.print("<li><code>{}</code>: {}</li>\n", html_text(row.id), html_text(row.text));
+  for (const auto& [reason, ids] : unjudged_by_reason(report))
+    out.print("<li>{} <code>{}</code></li>\n", html_text(reason), html_text(ids));
   out.text("</ul>\n");
 }
 

@@ -21,6 +21,7 @@
 #include "report/text_overview.hpp"
 #include "report/text_surroundings.hpp"
 #include "report/text_value.hpp"
+#include "report/unjudged.hpp"
 
 namespace rocetrace {
 namespace {
@@ -301,8 +302,10 @@ void write_hosts(const Report& report, const ReportStyle& style, Sink& out) {
 void write_unjudged(const Report& report, const ReportStyle& style, Sink& out) {
   if (report.could_not_judge.empty()) return;
   heading("Could not be judged from this capture", style, out);
-  for (const UnjudgedRow& row : report.could_not_judge)
-    write_wrapped(out, fmt::format("  {}: ", printable(row.id)), printable(row.text), style.width);
+  for (const auto& [reason, ids] : unjudged_by_reason(report)) {
+    write_wrapped(out, "  ", printable(reason), style.width);
+    write_wrapped(out, "    ", printable(ids), style.width);
+  }
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ Hosts, as their NICs would count
   10.0.0.1         packet_seq_err 3
 
 Could not be judged from this capture
-  icrc.bad: 9 packets were cut.
+  9 packets were cut.
+    icrc.bad
 )");
 }
 
