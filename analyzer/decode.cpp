@@ -8,8 +8,15 @@
 
 namespace rocetrace {
 
+using roce::u32;
 using roce::flow::Observation;
 using roce::net::Sighting;
+
+namespace {
+
+constexpr u32 kLeastTunnel = 28;  // bytes of IPv4 and of GRE with a sequence number
+
+}  // namespace
 
 void Decoder::note_cm(roce::Bytes bytes, std::size_t wire_size, std::size_t index) {
   const auto packet = roce::RocePacket::decode(bytes, wire_size);
@@ -19,6 +26,7 @@ void Decoder::note_cm(roce::Bytes bytes, std::size_t wire_size, std::size_t inde
 void Decoder::note_other(const Frame& frame, std::size_t index, Sighting sighting,
                          SightingCounts& counts) {
   others_.push_back(index);
+  mirrors_.note(frame);
   if (sighting == Sighting::not_roce_on_4791) counts.not_roce_on_4791++;
   if (sighting == Sighting::undecoded) counts.undecoded++;
   protocols_[std::string(protocol_name(frame))]++;
@@ -46,6 +54,8 @@ std::span<Observation> Decoder::decode(const FrameBatch& batch) {
       note_other(frame, static_cast<std::size_t>(&frame - batch.data()), sighting, *counts);
       continue;
     }
+    if (located.network_offset >= kLeastTunnel) [[unlikely]]
+      mirrors_.note(frame);
     packet.time = frame.time;
     packet.frame = frame.number;
     if (packet.has(roce::flow::kHasIcrc)) {

@@ -10,6 +10,7 @@
 
 #include "capture/frame.hpp"
 #include "findings/request_ring.hpp"
+#include "mirror_sequences.hpp"
 #include "roce/cm_message.hpp"
 #include "roce/flow/observation.hpp"
 #include "roce/net/address.hpp"
@@ -45,6 +46,8 @@ class Decoder {
   SightingCounts counts(std::size_t index) const {
     return index < counts_.size() ? counts_[index] : SightingCounts{};
   }
+  /// What the sequence numbers of mirrors say is missing.
+  const MirrorSequences& mirrors() const { return mirrors_; }
   const roce::net::AddressTable& addresses() const { return addresses_; }
   /// What else was seen, by name; only a sample once there is much of it.
   const std::map<std::string, roce::u64>& protocols() const { return protocols_; }
@@ -58,6 +61,7 @@ class Decoder {
   std::vector<Cm> cm_messages_;
   std::vector<std::size_t> others_;
   RequestRing requests_;
+  MirrorSequences mirrors_;
   std::vector<SightingCounts> counts_;
   std::map<std::string, roce::u64> protocols_;
 };

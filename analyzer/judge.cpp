@@ -61,8 +61,10 @@ CaptureFacts facts_of(const CaptureInfo& info, const SightingCounts& counts) {
 
 std::vector<CaptureFacts> facts_of(const TraceState& state) {
   std::vector<CaptureFacts> all;
-  for (std::size_t i = 0; i < state.trace.size(); i++)
+  for (std::size_t i = 0; i < state.trace.size(); i++) {
     all.push_back(facts_of(state.trace.info(i), state.decoder.counts(i)));
+    all.back().mirror_missing = state.mirror_missing(i).value_or(0);
+  }
   for (const RotationFault& fault : ring_faults(state)) {
     if (!fault.certain || fault.overlap_ns == 0) continue;
     all[fault.capture].overlap_ns = fault.overlap_ns;

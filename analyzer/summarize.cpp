@@ -339,6 +339,7 @@ std::vector<u32> summarize(const TraceState& state, const Options& options, Repo
   for (std::size_t i = 0; i < state.trace.size(); i++) {
     report.captures.push_back(capture_row(state.trace.info(i), state.decoder.counts(i)));
     report.captures.back().left_out_packets = state.trace.left_out(i);
+    report.captures.back().mirror_missing_packets = state.mirror_missing(i);
     report.totals.packets += report.captures.back().packets;
     report.totals.roce_packets += report.captures.back().roce_packets;
   }

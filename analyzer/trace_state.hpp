@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct TraceState {
   using Each = std::function<void(std::span<const roce::flow::Observation>,
                                   std::span<const roce::flow::Arrival>)>;
   void run(Progress& progress, const Each& each = {});
+
+  /// Packets of a capture that got lost behind the mirror, by its sequence numbers; nothing if that
+  /// cannot be told.
+  std::optional<roce::u64> mirror_missing(std::size_t capture) const {
+    if (trace.left_out(capture).value_or(0) > 0) return std::nullopt;
+    return decoder.mirrors().missing(capture);
+  }
 
   FrameBatch frames;  // of the batch that is being followed
   SelectedTrace trace;

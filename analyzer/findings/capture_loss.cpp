@@ -18,8 +18,9 @@ constexpr FindingKind kKinds[] = {
      "The capture program, its host or the mirror port could not keep up. Gaps near by may be of "
      "that making and not the network's; they are kept out of all counts of loss.",
      "PSNs that the tap never saw, that the responder acknowledged all the same, and that were "
-     "never sent again; READ responses never seen and never asked for again; or drop counts of the "
-     "capture file itself.",
+     "never sent again; READ responses never seen and never asked for again; gaps in the "
+     "sequence numbers that ERSPAN or GRE give mirrored packets; or drop counts of the capture "
+     "file itself.",
      "Capture with a larger buffer (tcpdump -B), fewer bytes per packet (-s 128 is enough), to a "
      "faster disk, or at a tap; check the mirror port's own drop counter.",
      {Need::answers_or_drops}},
@@ -72,15 +73,19 @@ Missed missed_in(const TraceView& trace) {
 void judge(const TraceView& trace, Findings& out) {
   // Without every packet in its order only the drop counts mean something.
   const Missed missed = trace.sampled || !trace.is_ordered() ? Missed{} : missed_in(trace);
-  u64 dropped = 0;
-  for (const CaptureFacts& capture : trace.captures) dropped += capture.dropped_packets.value_or(0);
-  if (missed.psns + missed.responses + dropped == 0) return;
+  u64 dropped = 0, mirror_missing = 0;
+  for (const CaptureFacts& capture : trace.captures) {
+    dropped += capture.dropped_packets.value_or(0);
+    if (!trace.sampled) mirror_missing += capture.mirror_missing;
+  }
+  if (missed.psns + missed.responses + dropped + mirror_missing == 0) return;
 
   Finding finding;
   finding.kind = &kKinds[0];
   finding.severity = kKinds[0].severity;
   finding.seen = missed.seen;
-  finding.seen.count = missed.psns + missed.responses + dropped;
+  // Some may be counted by more than one of these.
+  finding.seen.count = std::max({missed.psns + missed.responses, dropped, mirror_missing});
   if (missed.psns + missed.responses > 0)
     finding.text = fmt::format(
         "{} of {} {} never seen here, yet did arrive: {} acknowledged or answered, and not sent "
@@ -91,10 +96,15 @@ void judge(const TraceView& trace, Findings& out) {
   if (dropped > 0)
     finding.text += fmt::format("{}The capture's own statistics count {} dropped.",
                                 finding.text.empty() ? "" : " ", packets(dropped));
+  if (mirror_missing > 0)
+    finding.text += fmt::format("{}By the mirror's sequence numbers {} missing.",
+                                finding.text.empty() ? "" : " ",
+                                plural(mirror_missing, "packet is", "packets are"));
   finding.evidence = {{"missed_psns", missed.psns},
                       {"missed_responses", missed.responses},
                       {"half_flows", missed.flows}};
   if (dropped > 0) finding.evidence.emplace_back("dropped_by_capture", dropped);
+  if (mirror_missing > 0) finding.evidence.emplace_back("missing_of_mirror", mirror_missing);
   out.found.push_back(std::move(finding));
 
   for (u32 i = 0; i < trace.captures.size(); i++) {
@@ -103,6 +113,12 @@ void judge(const TraceView& trace, Findings& out) {
       out.distrust.push_back(
           {i, true,
            fmt::format("It lost packets: its own statistics count {} dropped.", packets(own))});
+    if (trace.captures[i].mirror_missing > 0)
+      out.distrust.push_back(
+          {i, true,
+           fmt::format("It lost packets: {} missing by the mirror's sequence "
+                       "numbers.",
+                       plural(trace.captures[i].mirror_missing, "packet is", "packets are"))});
     // Which of several files missed an acknowledged packet cannot be told.
     if (missed.psns + missed.responses > 0)
       out.distrust.push_back({i, true,

@@ -25,6 +25,7 @@ struct CaptureFacts {
   u64 untimed_packets = 0;
   std::optional<u64> dropped_packets;  // by the capture, it says
   bool ethernet = false;               // some of its interfaces are
+  u64 mirror_missing = 0;              // by the sequence numbers of ERSPAN or GRE
   bool cut_short = false;
   u64 damages = 0;
   u64 damaged_bytes = 0;

@@ -120,5 +120,60 @@ TEST(Walk, TsharkSeesTheSame) {
   EXPECT_GE(agreed, all.size() - 8);
 }
 
+Buffer erspan(Buffer header) {
+  put(header, test::kFrame);
+  return test::ethernet(0x0800, test::ipv4(47, header));
+}
+
+Path walked(const Encapsulation& one) {
+  Path path;
+  walk_until(step::kEthernet, start(one.frame, static_cast<u32>(one.frame.size()), one.link_type),
+             path);
+  return path;
+}
+
+// Every granularity, session, time stamp and sequence number as tshark reads it.
+TEST(Walk, TsharkReadsTheSameOfErspan) {
+  if (lines_of("tshark --version 2>/dev/null").empty()) GTEST_SKIP() << "no tshark";
+  std::vector<Encapsulation> all;
+  for (const u8 granularity : std::initializer_list<u8>{0, 1, 2, 3})
+    for (const u8 others : std::initializer_list<u8>{
+             0x00, 0xf8, 0x01, 0xf9})  // Hw ID and direction; a platform header
+      for (const u8 stamp : std::initializer_list<u8>{0x00, 0x7f, 0xff}) {
+        const u8 session = static_cast<u8>(17 * all.size());
+        Buffer header = {0x10,  0,     0x22, 0xeb,
+                         0xff,  stamp, 0,    session,
+                         0x2f,  0xff,  0xfd, session,
+                         stamp, 2,     3,    static_cast<u8>(stamp + 4),
+                         0xab,  0xcd,  0x03, static_cast<u8>(others | granularity << 1)};
+        if (others & 1) header.insert(header.end(), {0x0c, 0, 0, 0, 0, 0, 0, 0});
+        all.push_back({"ERSPAN III", 1, erspan(header)});
+      }
+  for (const u8 session : std::initializer_list<u8>{0, 255})
+    all.push_back(
+        {"ERSPAN II", 1,
+         erspan({0x10, 0, 0x88, 0xbe, 0, 1, 0, session, 0x10, 5, 3, session, 0, 0, 0, 1})});
+  const auto file_path = std::filesystem::temp_directory_path() / "rocetrace_erspan.pcapng";
+  const Buffer file = pcapng(all);
+  std::ofstream(file_path, std::ios::binary)
+      .write(std::string(file.begin(), file.end()).data(),
+             static_cast<std::streamsize>(file.size()));
+  const auto lines = lines_of("tshark -r " + file_path.string() +
+                              " -T fields -E separator=';' -e gre.sequence_number -e erspan.spanid"
+                              " -e erspan.timestamp -e erspan.gra 2>/dev/null");
+  std::filesystem::remove(file_path);
+  ASSERT_EQ(lines.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); i++) {
+    const Mirror mirror = walked(all[i]).mirror;
+    std::ostringstream told;
+    told << mirror.sequence << ';' << mirror.session << ';';
+    if (mirror.erspan_type == 3)
+      told << mirror.timestamp << ';' << static_cast<unsigned>(mirror.granularity);
+    else
+      told << ';';
+    EXPECT_EQ(told.str(), lines[i]) << all[i].name << ' ' << i;
+  }
+}
+
 }  // namespace
 }  // namespace roce::net

@@ -28,6 +28,21 @@ Frames twice(std::chrono::nanoseconds later) {
   return frames;
 }
 
+// An exchange behind an ERSPAN mirror that numbers its packets, of which these were lost.
+Report mirrored(const std::vector<u32>& lost) {
+  Frames frames;
+  for (u32 number = 0; number < 40; number++) {
+    if (std::ranges::count(lost, number) > 0) continue;
+    const u32 psn = number / 2;
+    Packet packet = number % 2 == 0 ? Ends{}.send(psn) : Ends{}.ack(psn);
+    packet.ip_id = static_cast<u16>(number + 1);
+    const Buffer header = roce::test::wrap(
+        {0x10, 0, 0x88, 0xbe, 0, 0, 0, number, 0x10, 5, 0, 99, 0, 0, 0, 1}, packet.frame());
+    frames.add(roce::test::ethernet(0x0800, roce::test::ipv4(47, header)), number * 50us);
+  }
+  return analyzed(frames);
+}
+
 Report one_way(bool others_speak) {
   Frames frames;
   for (u32 psn = 0; psn < 20; psn++) frames.add(Ends{}.send(psn), psn * 100us);
@@ -112,6 +127,14 @@ Pairs capture_pairs() {
        .evidence = {{"missed_psns", "1"}, {"missed_responses", "0"}, {"half_flows", "1"}},
        .says = {"1 packet of 1 half-flow", "not sent again"},
        .others_without = {"loss.retransmission"}},
+      {.id = "capture.loss",  // an ACK that only the mirror's numbers miss, as the next covers it
+       .has = [] { return mirrored({21}); },
+       .has_not = [] { return mirrored({}); },
+       .severity = "warning",
+       .scope = "capture",
+       .count = 1,
+       .evidence = {{"missed_psns", "0"}, {"missing_of_mirror", "1"}},
+       .says = {"By the mirror's sequence numbers 1 packet is missing"}},
       {.id = "capture.loss",  // READ responses that the requester does not miss
        .has =
            [] {
