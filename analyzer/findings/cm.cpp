@@ -21,8 +21,8 @@ constexpr FindingKind kKinds[] = {
      "Connection requests that nobody answered",
      "The peer's connection manager did not get them or is stuck: a wrong address, a firewall, a "
      "server that has too many connections pending.",
-     "A REQ without REP, REJ or MRA: sent at least twice, or older than 4 s at the end of the "
-     "trace.",
+     "A REQ without REP, REJ or MRA: sent at least twice, or older than cm.no_reply.wait (4 s) at "
+     "the end of the trace.",
      "Look whether the server listens (rdma resource show cm_id) and whether its host got the REQ.",
      {Need::both_directions, Need::cm_messages, Need::every_packet, Need::one_tap, Need::times}},
     {"cm.rejected",
@@ -110,7 +110,8 @@ void add(const TraceView& trace, const FindingKind& kind, const Attempts& attemp
 }
 
 void judge_answers(const TraceView& trace, Findings& out) {
-  constexpr u64 kPatience = 4'000'000'000;  // a REQ is sent again after about as long
+  // A REQ is sent again after about as long.
+  const auto patience = static_cast<u64>(trace.limit("cm.no_reply.wait"));
   ByHosts unanswered, rejected, slow;
   bool any_answer = false;
   const auto limit = static_cast<u64>(trace.limit("cm.slow.warning"));
@@ -119,7 +120,7 @@ void judge_answers(const TraceView& trace, Findings& out) {
   for (const CmExchange& exchange : trace.tracker.cm().all()) {
     if (exchange.request_time == 0 || exchange.requests == 0) continue;
     const bool waiting = exchange.reply_time == 0 && exchange.delays == 0;
-    if (waiting && (exchange.requests > 1 || trace.end > exchange.request_time + kPatience))
+    if (waiting && (exchange.requests > 1 || trace.end > exchange.request_time + patience))
       note(unanswered, exchange, 0, exchange.requests);
     if (exchange.rejects > 0) note(rejected, exchange, exchange.reject_code, exchange.rejects);
     if (exchange.replies > 0 && exchange.reply_time > exchange.request_time + limit)

@@ -18,8 +18,9 @@ constexpr FindingKind kKinds[] = {
      "CE marks that no CNP answers",
      "The receiver's NIC does not do DCQCN as notification point (or soft RoCE, which never does): "
      "the sender never slows down, queues fill, and PFC or loss follows.",
-     "CE-marked data, and no CNP back to its sender within cnp.missing.wait (1 ms) or 10 usual CNP "
-     "intervals, whichever is longer, in a capture that holds the other direction.",
+     "CE-marked data, and no CNP back to its sender within cnp.missing.wait (1 ms) or "
+     "cnp.missing.intervals (10) usual CNP intervals, whichever is longer, in a capture that holds "
+     "the other direction.",
      "Switch the notification point on at the receiver (roce_np/enable for the priority in use); "
      "its NIC counts np_ecn_marked_roce_packets and np_cnp_sent.",
      {Need::both_directions, Need::marks, Need::every_packet, Need::one_tap, Need::times}},
@@ -39,7 +40,9 @@ void judge(const TraceView& trace, Findings& out) {
     }
     const u64 cnps = back->rare_state ? back->rare_state->cnp.packets : 0;
     const u64 interval = cnps > 1 ? back->rare_state->cnp.intervals.quantile(0.5) : 0;
-    const u64 wait = std::max(static_cast<u64>(trace.limit("cnp.missing.wait")), 10 * interval);
+    const auto wait = static_cast<u64>(
+        std::max(trace.limit("cnp.missing.wait"),
+                 trace.limit("cnp.missing.intervals") * static_cast<double>(interval)));
     // Those since the last CNP have nothing behind them that could answer.
     if (flow.ces_since_cnp == 0 || trace.end < flow.last_ce_time + wait) return;
     if (cnps > 0 && flow.last_time < back->rare_state->cnp.last_time + wait) return;

@@ -20,8 +20,9 @@ constexpr FindingKind kKinds[] = {
      "The NIC reacts to something else than ECN: with slow restart or adaptive retransmission "
      "(roce_slow_restart, roce_adp_retrans) a sequence NAK or a timeout makes it send CNPs. Or the "
      "tap lies in front of the switch that marks, and cannot see the marks.",
-     "CNPs to a sender none of whose data was seen marked before; on_nak counts those within 10 us "
-     "of a NAK. A warning when marks were seen elsewhere in the trace, or most come with NAKs.",
+     "CNPs to a sender none of whose data was seen marked before; on_nak counts those within "
+     "cnp.without_ce.on_nak (10 us) of a NAK. A warning when marks were seen elsewhere in the "
+     "trace, or most come with NAKs.",
      "Look at roce_slow_restart_cnps and np_ecn_marked_roce_packets of the NIC that sends them; "
      "then treat the loss, not the congestion.",
      {Need::both_directions, Need::every_packet, Need::one_tap}},
@@ -56,7 +57,7 @@ constexpr FindingKind kKinds[] = {
 
 struct Seen {
   Sightings marked;  // CNPs that were CE-marked
-  Sightings on_nak;  // CNPs within 10 us of a NAK
+  Sightings on_nak;  // CNPs soon after a NAK
   u64 last_nak = 0;  // time
   u64 of_data_class = 0;
   u8 dscp = 0;
@@ -64,6 +65,9 @@ struct Seen {
 
 class OddCnps : public Detector {
  public:
+  explicit OddCnps(const Circumstances& circumstances)
+      : on_nak_(static_cast<u64>(circumstances.limits["cnp.without_ce.on_nak"])) {}
+
   void on_packet(const Event& event) override {
     const Observation& packet = event.packet;
     if (event.arrival.flow == 0) return;
@@ -76,7 +80,7 @@ class OddCnps : public Detector {
     Seen& seen = seen_[event.arrival.flow];
     seen.dscp = packet.dscp();
     if (packet.ecn() == 3) seen.marked.add(packet.frame, packet.time);
-    if (seen.last_nak != 0 && packet.time - std::min(seen.last_nak, packet.time) <= kOnNak)
+    if (seen.last_nak != 0 && packet.time - std::min(seen.last_nak, packet.time) <= on_nak_)
       seen.on_nak.add(packet.frame, packet.time);
     const u32 data = event.tracker.flows().at(event.arrival.flow).partner;
     if (data != 0 && event.tracker.flows().at(data).marking.tos >> 2 == packet.dscp())
@@ -91,8 +95,6 @@ class OddCnps : public Detector {
   }
 
  private:
-  static constexpr u64 kOnNak = 10'000;  // nanoseconds
-
   const Seen& seen(u32 flow) const {
     static const Seen kNone{};
     const auto found = seen_.find(flow);
@@ -118,12 +120,13 @@ class OddCnps : public Detector {
       const HalfFlow& named = data ? *data : flow;
       const u64 on_nak = seen(flow.id).on_nak.count;
       Told told{
-          fmt::format(
-              "{} sent {} to the sender of {} with no CE mark seen before them{}.{}",
-              trace.address(flow.key.source), plural(one.seen.count, "CNP", "CNPs"),
-              name_of(trace, named),
-              on_nak > 0 ? fmt::format(", {} within 10 us of a NAK", human::grouped(on_nak)) : "",
-              marks_seen ? "" : " No mark was seen in the whole trace."),
+          fmt::format("{} sent {} to the sender of {} with no CE mark seen before them{}.{}",
+                      trace.address(flow.key.source), plural(one.seen.count, "CNP", "CNPs"),
+                      name_of(trace, named),
+                      on_nak > 0 ? fmt::format(", {} within {} of a NAK", human::grouped(on_nak),
+                                               human::duration(on_nak_))
+                                 : "",
+                      marks_seen ? "" : " No mark was seen in the whole trace."),
           identity(trace, named)};
       told.evidence.emplace_back("cnps", flow.rare_state->cnp.packets);
       told.evidence.emplace_back("without_ce", one.seen.count);
@@ -201,6 +204,7 @@ class OddCnps : public Detector {
     report_cases(trace, kKinds[3], std::move(cases), tell, out);
   }
 
+  u64 on_nak_;                          // nanoseconds
   std::unordered_map<u32, Seen> seen_;  // by half-flow that carries the CNPs
 };
 

@@ -36,8 +36,10 @@ std::optional<InVain> asked_in_vain(const TraceView& trace, const roce::flow::Ha
 inline u32 resends_of_exhausted(const TraceView& trace) {
   return std::max(static_cast<u32>(trace.limit("retry.exhausted.resends")), 1u);
 }
-/// With the first, these make three tries: no answer is no accident any more.
-inline constexpr u32 kThreeTries = 2;
+/// Resends that make, with the first, so many tries that no answer is no accident any more.
+inline u32 resends_in_vain(const TraceView& trace) {
+  return std::max(static_cast<u32>(trace.limit("path.tries")), 2u) - 1;
+}
 
 /// The first DREQ of the connection whose half-flow has this key, not before `since`; 0 for none.
 u64 disconnect_time(const TraceView& trace, const roce::flow::HalfFlowKey& key, u64 since);

@@ -21,7 +21,8 @@ constexpr FindingKind kKinds[] = {
      "The peer never got them, or its answers never came this way: a wrong address or GID index "
      "(RoCEv1 instead of v2, another subnet), a receiver whose queue pair was never opened, a "
      "firewall, a switch that drops the traffic class.",
-     "At least 3 tries of one PSN, and no RoCE packet at all from the peer to this host, in a "
+     "At least path.tries (3) tries of one PSN, and no RoCE packet at all from the peer to this "
+     "host, in a "
      "capture that holds other packets of the peer's, or answers of others.",
      "Compare the GID index of both ends (show_gids), and whether the peer answers ping from this "
      "address; then capture at the peer: do the requests arrive?",
@@ -32,7 +33,8 @@ constexpr FindingKind kKinds[] = {
      "Answers that stopped",
      "The peer answered and then no more: its process or host died, its queue pair went into an "
      "error state, a link or a route on the way failed.",
-     "There were answers to this half-flow, then at least 3 tries of one PSN without any.",
+     "There were answers to this half-flow, then at least path.tries (3) tries of one PSN without "
+     "any.",
      "Look at the peer's log at that moment, and at link and route changes. If its other queue "
      "pairs went on, it is the process; if all stopped, the host or the path.",
      {Need::both_directions, Need::every_packet, Need::one_tap}},
@@ -40,7 +42,7 @@ constexpr FindingKind kKinds[] = {
 
 Told tell(const TraceView& trace, const Case& one, bool stopped) {
   const HalfFlow& flow = trace.flow(one.half_flow);
-  const InVain vain = *asked_in_vain(trace, flow, kThreeTries);
+  const InVain vain = *asked_in_vain(trace, flow, resends_in_vain(trace));
   Told told{fmt::format("{}: PSN {} was sent {}, ", name_of(trace, flow), vain.series.psn,
                         plural(u64{vain.series.resends} + 1, "time", "times")),
             identity(trace, flow)};
@@ -60,7 +62,7 @@ void judge(const TraceView& trace, Findings& out) {
   std::vector<Case> one_way, stopped;
   u64 unknown = 0;
   trace.each_flow([&](const HalfFlow& flow) {
-    const auto vain = asked_in_vain(trace, flow, kThreeTries);
+    const auto vain = asked_in_vain(trace, flow, resends_in_vain(trace));
     if (!vain || vain->series.resends == 0 || vain->not_ready) return;
     const Case one{flow.id, Severity::error, static_cast<double>(vain->silence), vain->series.seen};
     if (vain->last_answer != 0) {

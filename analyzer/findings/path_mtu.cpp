@@ -33,8 +33,9 @@ constexpr FindingKind kKinds[] = {
      "Some link on the path has a smaller MTU than the queue pair: RoCE packets are not "
      "fragmented, "
      "so everything larger is dropped, without a word.",
-     "A requester gave up at the first packet of full size of its connection, while smaller ones "
-     "were answered, and no packet of that size was ever acknowledged between these hosts.",
+     "A requester tried the first packet of full size of its connection path.tries (3) times or "
+     "more in vain, while smaller ones were answered, and no packet of that size was ever "
+     "acknowledged between these hosts.",
      "Check the MTU of every link and VLAN on the path (ping -M do -s SIZE); the interface needs "
      "the path MTU plus headers: 4096 fits into 4200 and more, 1024 into 1500.",
      {Need::both_directions, Need::every_packet, Need::one_tap}},
@@ -91,7 +92,7 @@ void judge_blackhole(const TraceView& trace, Findings& out) {
   });
   std::vector<Case> cases;
   trace.each_flow([&](const HalfFlow& flow) {
-    const auto vain = asked_in_vain(trace, flow, kThreeTries);
+    const auto vain = asked_in_vain(trace, flow, resends_in_vain(trace));
     if (!vain || vain->series.resends == 0 || vain->not_ready || !flow.rare_state) return;
     const Breaches& breaches = flow.rare_state->breaches;
     if (!breaches.has_full_size || breaches.first_full_size != roce::Psn(vain->series.psn)) return;
@@ -102,7 +103,7 @@ void judge_blackhole(const TraceView& trace, Findings& out) {
   });
   const Tell tell = [&](const Case& one) {
     const HalfFlow& flow = trace.flow(one.half_flow);
-    const InVain vain = *asked_in_vain(trace, flow, kThreeTries);
+    const InVain vain = *asked_in_vain(trace, flow, resends_in_vain(trace));
     Told told{
         fmt::format("{}: its first packet of full size (PSN {}, a frame of {} bytes) was sent "
                     "{} and never acknowledged, while smaller packets were answered.",

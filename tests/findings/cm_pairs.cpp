@@ -88,6 +88,20 @@ Report rejected_by_the_application() {
 
 }  // namespace
 
+TEST(Settings, SayHowLongAConnectionRequestMayWait) {
+  const auto one_request = [](const char* setting) {
+    Frames frames;
+    for (const Taken& taken : taken_from("clean_rdma_cm.pcap"))
+      if (taken.kind == CmKind::req) frames.add(taken.frame, 0s);
+    frames.add(Ends{}.send(0), 3s);
+    Options options;
+    options.settings = {setting};
+    return has(analyzed(frames, options), "cm.no_reply");
+  };
+  EXPECT_TRUE(one_request("cm.no_reply.wait=2s"));
+  EXPECT_FALSE(one_request("cm.no_reply.wait=4s"));
+}
+
 Pairs cm_pairs() {
   return {
       {.id = "cm.no_reply",

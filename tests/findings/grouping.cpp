@@ -168,6 +168,64 @@ TEST(Settings, DecideWhetherThereIsAFinding) {
   EXPECT_TRUE(has(analyzed(frames, options), "entropy.constant"));
 }
 
+// A sender that tries the first request `tries` times, while others are answered.
+Report in_vain(u32 tries, const char* setting) {
+  Frames frames;
+  add_clean(frames, {.a = host(1, 1), .b = host(2, 1)});
+  const Ends lost{.a = host(1, 1), .b = host(3, 1), .qp_b = 0x33};
+  for (u32 i = 0; i < tries; i++) frames.add(lost.send(7), 1s + i * 67ms);
+  frames.add(Ends{.a = host(1, 1), .b = host(2, 1)}.send(900), 3s);
+  Options options;
+  options.settings = {setting};
+  return analyzed(frames, options);
+}
+
+TEST(Settings, SayAfterHowManyTriesAPathIsOneWay) {
+  EXPECT_TRUE(has(in_vain(3, "path.tries=3"), "path.one_way"));
+  EXPECT_FALSE(has(in_vain(2, "path.tries=3"), "path.one_way"));
+  EXPECT_TRUE(has(in_vain(2, "path.tries=2"), "path.one_way"));
+  EXPECT_FALSE(has(in_vain(3, "path.tries=4"), "path.one_way"));
+}
+
+// A CNP 30 us after a NAK, with no mark anywhere.
+Report cnp_behind_nak(const char* setting) {
+  Frames frames;
+  const Ends ends;
+  frames.add(ends.send(0), 0us).add(ends.ack(0), 10us).add(ends.send(2), 20us);
+  frames.add(ends.nak(1), 30us).add(ends.cnp(), 60us);
+  frames.add(ends.send(1), 70us).add(ends.send(2), 71us).add(ends.ack(2), 90us);
+  Options options;
+  options.settings = {setting};
+  return analyzed(frames, options);
+}
+
+TEST(Settings, SayHowNearToANakACnpIsDueToIt) {
+  const Report near = cnp_behind_nak("cnp.without_ce.on_nak=40us");
+  EXPECT_EQ(evidence(near, "cnp.without_ce", "on_nak"), "1");
+  EXPECT_THAT(text(near, "cnp.without_ce"), HasSubstr("1 within 40 us of a NAK"));
+  EXPECT_EQ(evidence(cnp_behind_nak("cnp.without_ce.on_nak=10us"), "cnp.without_ce", "on_nak"),
+            "0");
+}
+
+// Marks every millisecond for 50 ms, after CNPs that came every 2 ms for 20 ms.
+Report cnps_that_end(const char* setting) {
+  Frames frames;
+  const Ends ends;
+  for (u32 psn = 0; psn < 50; psn++) {
+    frames.add(marked(ends.send(psn)), psn * 1ms).add(ends.ack(psn), psn * 1ms + 10us);
+    if (psn < 20 && psn % 2 == 0) frames.add(ends.cnp(), psn * 1ms + 20us);
+  }
+  frames.add(Ends{.qp_a = 0x51, .qp_b = 0x52}.send(0), 300ms);
+  Options options;
+  options.settings = {setting};
+  return analyzed(frames, options);
+}
+
+TEST(Settings, SayForHowManyIntervalsACnpIsAwaited) {
+  EXPECT_TRUE(has(cnps_that_end("cnp.missing.intervals=10"), "cnp.missing"));
+  EXPECT_FALSE(has(cnps_that_end("cnp.missing.intervals=20"), "cnp.missing"));
+}
+
 // --- what cannot be judged
 
 std::string reason(const Report& report, std::string_view id) {
