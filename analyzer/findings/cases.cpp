@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "findings/shared_queue.hpp"
 #include "findings/words.hpp"
 
 namespace rocetrace {
@@ -13,11 +14,11 @@ using roce::flow::HalfFlow;
 namespace {
 
 /// What cases may have in common, the narrowest first.
-enum class Common : u8 { host_pair, responder, sender, subnet_pair, dscp, rest };
+enum class Common : u8 { host_pair, responder, sender, subnet_pair, dscp, rest, queue };
 constexpr std::array kCommons = {Common::host_pair, Common::responder, Common::sender,
                                  Common::subnet_pair, Common::dscp};
-constexpr std::array<std::string_view, kCommons.size() + 1> kCommonNames = {
-    "host_pair", "responder", "sender", "subnet_pair", "dscp", "rest"};
+constexpr std::array<std::string_view, kCommons.size() + 2> kCommonNames = {
+    "host_pair", "responder", "sender", "subnet_pair", "dscp", "rest", "queue"};
 
 // A wider explanation has to explain this many times as much.
 constexpr std::size_t kWider = 4;
@@ -37,7 +38,8 @@ std::string value_of(const TraceView& trace, const HalfFlow& flow, Common common
       const auto dscp = usual_dscp(flow);
       return dscp ? std::to_string(*dscp) : "";
     }
-    case Common::rest: break;
+    case Common::rest:
+    case Common::queue: break;
   }
   return {};
 }
@@ -50,6 +52,7 @@ std::string_view preposition(Common common) {
     case Common::subnet_pair: return "from subnet ";
     case Common::dscp: return "with DSCP ";
     case Common::rest: return "more, with nothing in common";
+    case Common::queue: return "with ";
   }
   return {};
 }
@@ -58,6 +61,7 @@ struct Group {
   Common common = Common::host_pair;
   std::string value;
   std::vector<std::size_t> members;  // indices of cases
+  Evidence evidence = {};
 };
 
 // Of the cases still to be told, those with the best explanation in common.
@@ -80,6 +84,21 @@ Group best_group(const TraceView& trace, const std::vector<Case>& cases,
     }
   }
   return best;
+}
+
+// One queue of a switch, where that explains at least as many as a class or subnets do, or twice as
+// many as a host.
+Group narrowed(const TraceView& trace, const std::vector<Case>& cases,
+               const std::vector<std::size_t>& left, Group best) {
+  auto queue = shared_queue(trace, cases, left);
+  if (!queue) return best;
+  const bool host = best.common <= Common::sender;
+  if (queue->members.size() < (host ? 2 : 1) * best.members.size()) return best;
+  return {Common::queue,
+          fmt::format("{}, from {} senders to {} hosts at the same time, where hardly any other "
+                      "has it: one queue of a switch would explain that",
+                      queue->what, queue->senders, queue->receivers),
+          std::move(queue->members), std::move(queue->evidence)};
 }
 
 Finding single(const FindingKind& kind, const Case& one, Told told) {
@@ -116,7 +135,8 @@ Finding grouped(const TraceView& trace, const FindingKind& kind, const std::vect
       finding.subnets = group.value;
       break;
     case Common::dscp:
-    case Common::rest: finding.scope = {Scope::Of::capture, 0, 0}; break;
+    case Common::rest:
+    case Common::queue: finding.scope = {Scope::Of::capture, 0, 0}; break;
   }
   finding.text = fmt::format("{} half-flows {}{}: {} in all. The worst: {}",
                              human::grouped(group.members.size()), preposition(group.common),
@@ -125,6 +145,7 @@ Finding grouped(const TraceView& trace, const FindingKind& kind, const std::vect
   for (const u32 id : finding.half_flows) ids += fmt::format("{}{}", ids.empty() ? "" : " ", id);
   finding.evidence.emplace_back("grouped_by",
                                 std::string(kCommonNames[static_cast<std::size_t>(group.common)]));
+  finding.evidence.insert(finding.evidence.end(), group.evidence.begin(), group.evidence.end());
   finding.evidence.emplace_back("half_flows", u64{group.members.size()});
   finding.evidence.emplace_back("worst_half_flows", ids);
   return finding;
@@ -142,7 +163,7 @@ void report_cases(const TraceView& trace, const FindingKind& kind, std::vector<C
   for (std::size_t i = 0; i < left.size(); i++) left[i] = i;
   const std::size_t most = out.found.size() + kMostOfAKind;
   while (left.size() >= kGrouped && out.found.size() < most) {
-    const Group group = best_group(trace, cases, left);
+    const Group group = narrowed(trace, cases, left, best_group(trace, cases, left));
     if (group.members.size() < kGrouped) break;
     out.found.push_back(grouped(trace, kind, cases, group, tell));
     std::erase_if(left,
@@ -154,7 +175,7 @@ void report_cases(const TraceView& trace, const FindingKind& kind, std::vector<C
     left.erase(left.begin());
   }
   if (!left.empty())
-    out.found.push_back(grouped(trace, kind, cases, {Common::rest, "", std::move(left)}, tell));
+    out.found.push_back(grouped(trace, kind, cases, {Common::rest, "", std::move(left), {}}, tell));
 }
 
 }  // namespace rocetrace

@@ -2,7 +2,8 @@
 // The same trouble of many half-flows, told as one finding.
 //
 // A congested port or a slow host shows in hundreds of queue pairs at once. Each of them is a case;
-// cases that share a responder, a sender, a host pair, two subnets or a DSCP become one finding.
+// cases that share a responder, a sender, a host pair, two subnets, a DSCP or, by all that is seen,
+// a queue of a switch become one finding.
 
 #pragma once
 

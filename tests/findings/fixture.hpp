@@ -95,6 +95,7 @@ struct Ends {
   u8 tos = 26 << 2 | 2;
   u16 port = 0xc001;
   std::size_t size = 64;  // bytes of a SEND
+  std::vector<u16> vlans = {};
 
   /// A SEND Only from a to b.
   Packet send(u32 psn) const { return from_a({.psn = psn, .payload_size = size}); }
@@ -128,6 +129,7 @@ struct Ends {
     packet.dest_qp = qp;
     packet.psn = (packet.psn + (qp_b - 0x22) * 0x1000) & 0xff'ffff;
     packet.tos = tos;
+    packet.vlans = vlans;
     packet.source_port = port;
     return packet;
   }

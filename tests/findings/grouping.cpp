@@ -104,6 +104,73 @@ TEST(Grouping, ByClass) {
   EXPECT_THAT(grouped->text, HasSubstr("8 half-flows with DSCP 8"));
 }
 
+// Eight pairs of hosts that lose packets in VLAN priority 3, each `apart` later than the one
+// before, and have other queue pairs that lose none in priority `of_others`.
+Report in_priorities(u16 of_others, std::chrono::nanoseconds apart = 1us) {
+  const auto tag = [](u16 priority) { return static_cast<u16>(priority << 13 | 100); };
+  Frames frames;
+  for (u32 i = 0; i < 8; i++) {
+    Ends ends{.a = host(1, 1 + i), .b = host(2, 1 + i), .qp_b = 0x22 + i};
+    ends.vlans = {tag(3)};
+    add_lossy(frames, ends, i * apart);
+    ends.qp_a = 0x51;
+    ends.qp_b = 0x62 + i;
+    ends.vlans = {tag(of_others)};
+    add_clean(frames, ends);
+  }
+  return analyzed(frames);
+}
+
+TEST(Grouping, ByQueueOfOnePriority) {
+  const Report report = in_priorities(0);
+  ASSERT_EQ(count_of(report, "loss.retransmission"), 1);
+  const FindingRow& row = *find(report, "loss.retransmission");
+  EXPECT_EQ(evidence(report, row.id, "grouped_by"), "queue");
+  EXPECT_EQ(evidence(report, row.id, "vlan_priority"), "3");
+  EXPECT_TRUE(row.scope.capture);
+  EXPECT_THAT(row.text, HasSubstr("8 half-flows with VLAN priority 3, from 8 senders to 8 hosts"));
+  EXPECT_THAT(row.text, HasSubstr("one queue of a switch would explain that"));
+}
+
+TEST(Grouping, PriorityOfAllIsNoQueue) {
+  EXPECT_EQ(evidence(in_priorities(3), "loss.retransmission", "grouped_by"), "subnet_pair");
+}
+
+TEST(Grouping, OneAfterTheOtherIsNoQueue) {
+  EXPECT_EQ(evidence(in_priorities(0, 10ms), "loss.retransmission", "grouped_by"), "subnet_pair");
+}
+
+// Eight pairs of hosts whose marks begin `apart` from each other, and eight without marks, or with
+// some that begin and end meanwhile.
+Report marked_from(std::chrono::nanoseconds apart, bool others_too = false) {
+  Frames frames;
+  for (u32 i = 0; i < 16; i++) {
+    const Ends ends{.a = host(1, 1 + i), .b = host(2, 1 + i), .qp_b = 0x22 + i};
+    for (u32 psn = 0; psn < 100; psn++) {
+      const auto now = psn * 1ms + i * 1us;
+      const bool marks = now >= 20ms + i % 8 * apart && (i < 8 || (others_too && psn < 25));
+      frames.add(marks ? marked(ends.send(psn)) : ends.send(psn), now);
+      frames.add(ends.ack(psn), now + 100us);
+    }
+  }
+  return analyzed(frames);
+}
+
+TEST(Grouping, ByQueueWhoseMarksBeginTogether) {
+  const Report report = marked_from(0us);
+  EXPECT_EQ(evidence(report, "ecn.marked", "grouped_by"), "queue");
+  EXPECT_THAT(text(report, "ecn.marked"),
+              HasSubstr("8 half-flows with CE marks that began within"));
+}
+
+TEST(Grouping, MarksThatBeginAnyTimeAreNoQueue) {
+  EXPECT_EQ(evidence(marked_from(5ms), "ecn.marked", "grouped_by"), "subnet_pair");
+}
+
+TEST(Grouping, MarksOnEveryFlowAreNoQueue) {
+  EXPECT_EQ(evidence(marked_from(0us, true), "ecn.marked", "grouped_by"), "subnet_pair");
+}
+
 // The narrowest thing in common that explains them is told, and the odd one out on its own.
 TEST(Grouping, LeavesTheOddOneAlone) {
   Frames frames;
