@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "findings/cnp_intervals.hpp"
 #include "findings/host_totals.hpp"
 
 namespace rocetrace {
-
-using roce::flow::CnpPace;
-using roce::flow::HalfFlow;
 
 namespace {
 
@@ -40,13 +38,8 @@ HostRow row_of(const HostTotals& totals) {
   return row;
 }
 
-void take_shorter(u64& shortest, u64 interval) {
-  if (interval != 0 && (shortest == 0 || interval < shortest)) shortest = interval;
-}
-
-std::optional<CnpPacing> pacing_of(roce::flow::CnpIntervals seen, const CnpPace& port) {
+std::optional<CnpPacing> pacing_of(const roce::flow::CnpIntervals& seen) {
   if (seen.of_queue_pair == 0) return std::nullopt;
-  seen.of_port = port.shortest;
   switch (seen.fitting()) {
     case roce::flow::CnpScope::port: return CnpPacing{"port", seen.of_port};
     case roce::flow::CnpScope::destination: return CnpPacing{"destination", seen.of_destination};
@@ -58,29 +51,13 @@ std::optional<CnpPacing> pacing_of(roce::flow::CnpIntervals seen, const CnpPace&
 }  // namespace
 
 std::vector<HostRow> host_rows(const TraceState& state) {
-  std::map<u32, roce::flow::CnpIntervals> pacing;
-  const roce::flow::FlowTable& flows = state.tracker.flows();
-  for (u32 id = 1; id <= flows.size(); id++) {
-    const HalfFlow& flow = flows.at(id);
-    if (!flow.rare_state || flow.rare_state->cnp.packets == 0) continue;
-    roce::flow::CnpIntervals& nic = pacing[flow.key.source];
-    nic.queue_pairs++;
-    const roce::flow::Histogram& intervals = flow.rare_state->cnp.intervals;
-    if (intervals.count() > 0) take_shorter(nic.of_queue_pair, std::max<u64>(intervals.min(), 1));
-  }
-  for (const auto& [pair, pace] : state.tracker.cnp_scopes().by_pair()) {
-    roce::flow::CnpIntervals& nic = pacing[pair.first];
-    nic.destinations++;
-    take_shorter(nic.of_destination, pace.shortest);
-  }
-
+  const auto pacing = cnp_intervals(state.tracker);
   std::vector<HostRow> rows;
-  for (const auto& [address, totals] : host_totals(flows)) {
+  for (const auto& [address, totals] : host_totals(state.tracker.flows())) {
     HostRow row = row_of(totals);
     row.address = state.decoder.addresses().address(address).text().view();
-    const auto port = state.tracker.cnp_scopes().by_source().find(address);
-    if (port != state.tracker.cnp_scopes().by_source().end())
-      row.cnp_pacing = pacing_of(pacing[address], port->second);
+    if (const auto nic = pacing.find(address); nic != pacing.end())
+      row.cnp_pacing = pacing_of(nic->second);
     rows.push_back(std::move(row));
   }
   std::ranges::sort(rows, {}, &HostRow::address);

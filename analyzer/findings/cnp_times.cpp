@@ -4,6 +4,7 @@
 #include <map>
 
 #include "findings/cases.hpp"
+#include "findings/cnp_intervals.hpp"
 #include "findings/detector.hpp"
 #include "findings/words.hpp"
 
@@ -82,7 +83,7 @@ void judge_delay(const TraceView& trace, Findings& out) {
 /// The CNPs of one NIC.
 struct Pace {
   Histogram by_queue_pair;
-  u64 queue_pairs = 0, cnps = 0, ces = 0;
+  u64 cnps = 0, ces = 0;
   u64 answered = 0;  // CNPs whose marked half-flow is known
   Sightings seen;
 };
@@ -93,7 +94,6 @@ void judge_paces(const TraceView& trace, Findings& out) {
     if (!flow.rare_state || flow.rare_state->cnp.packets == 0) return;
     const CnpState& cnp = flow.rare_state->cnp;
     Pace& pace = paces[flow.key.source];
-    pace.queue_pairs++;
     pace.by_queue_pair.merge(cnp.intervals);
     pace.cnps += cnp.packets;
     if (flow.partner != 0 && cnp.ces > 0) {
@@ -102,36 +102,26 @@ void judge_paces(const TraceView& trace, Findings& out) {
     }
     pace.seen.merge(trace.log(flow).of(Happening::cnp));
   });
+  const auto nics = cnp_intervals(trace.tracker);
   for (const auto& [address, pace] : paces) {
     const Scope scope{Scope::Of::host, address, 0};
     if (pace.by_queue_pair.count() > 0) {
-      const u64 of_qp = pace.by_queue_pair.min();
-      const auto& by_source = trace.tracker.cnp_scopes().by_source();
-      const auto port = by_source.find(address);
-      const u64 of_port = port != by_source.end() ? port->second.shortest : 0;
-      u64 of_destination = 0, destinations = 0;
-      for (const auto& [pair, paced] : trace.tracker.cnp_scopes().by_pair()) {
-        if (pair.first != address) continue;
-        destinations++;
-        if (paced.shortest != 0 && (of_destination == 0 || paced.shortest < of_destination))
-          of_destination = paced.shortest;
-      }
-      const roce::flow::CnpIntervals intervals{of_qp, of_destination, of_port, pace.queue_pairs,
-                                               destinations};
+      const roce::flow::CnpIntervals& intervals = nics.at(address);
       constexpr std::string_view kScopes[] = {"queue pair", "destination", "port"};
       const std::string_view fits = kScopes[static_cast<std::size_t>(intervals.fitting())];
       Finding finding{&kKinds[1], Severity::info, scope, pace.seen, {}, {}};
       finding.text = fmt::format(
           "{} sent {}: at least {} apart for a queue pair ({} in the median), {} for a "
           "destination, {} for the port. The pace holds for each {}.",
-          trace.address(address), plural(pace.cnps, "CNP", "CNPs"), human::duration(of_qp),
-          human::duration(pace.by_queue_pair.quantile(0.5)), human::duration(of_destination),
-          human::duration(of_port), fits);
+          trace.address(address), plural(pace.cnps, "CNP", "CNPs"),
+          human::duration(intervals.of_queue_pair),
+          human::duration(pace.by_queue_pair.quantile(0.5)),
+          human::duration(intervals.of_destination), human::duration(intervals.of_port), fits);
       finding.evidence = {{"cnps", pace.cnps},
-                          {"shortest_ns", of_qp},
+                          {"shortest_ns", intervals.of_queue_pair},
                           {"median_ns", pace.by_queue_pair.quantile(0.5)},
-                          {"shortest_of_destination_ns", of_destination},
-                          {"shortest_of_port_ns", of_port},
+                          {"shortest_of_destination_ns", intervals.of_destination},
+                          {"shortest_of_port_ns", intervals.of_port},
                           {"scope", std::string(fits)}};
       out.found.push_back(std::move(finding));
     }
