@@ -94,7 +94,7 @@ MirrorSequences noted(const std::vector<Mirrored>& all) {
     if (one.numbered)
       for (int shift = 24; shift >= 0; shift -= 8) header.push_back(u8(one.sequence >> shift));
     if (one.numbered) header.insert(header.end(), {0x10, 5, 0, one.session, 0, 0, 0, 1});
-    put(header, roce::test::kFrame);
+    roce::test::put(header, roce::test::kFrame);
     const Buffer frame = roce::test::ethernet(0x0800, roce::test::ipv4(47, header));
     Frame seen;
     seen.bytes = frame;
