@@ -158,7 +158,7 @@ void begin_with_the_oldest(std::vector<File>& files) {
     const u64 back = overlap(files[i - 1], files[i]);
     if (back > largest) oldest = i, largest = back;
   }
-  std::ranges::rotate(files, files.begin() + static_cast<std::ptrdiff_t>(oldest));
+  std::rotate(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(oldest), files.end());
 }
 
 /// A hole of that length says something: there is no other like it, and no file is nearly as long.

@@ -132,8 +132,8 @@ std::optional<SharedQueue> shared_queue(const TraceView& trace, const std::vecto
       by_priority[*priority].push_back(i);
   std::optional<SharedQueue> best;
   for (const auto& [priority, members] : by_priority) {
-    auto queue = one_queue(trace, cases, members,
-                           [&](const HalfFlow& flow) { return priority_of(flow) == priority; });
+    const auto has_it = [&of = priority](const HalfFlow& flow) { return priority_of(flow) == of; };
+    auto queue = one_queue(trace, cases, members, has_it);
     if (!queue) continue;
     queue->what = fmt::format("VLAN priority {}", priority);
     queue->evidence = {{"vlan_priority", u64{priority}}};
