@@ -2,7 +2,6 @@
 #include "findings/counter_dump.hpp"
 
 #include <fmt/format.h>
-#include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 constexpr std::size_t kMostCounters = 65'536;
 constexpr std::size_t kLongestName = 128;
+constexpr std::size_t kDeepest = 64;  // of JSON
 
 bool is_name(std::string_view text) {
   const auto fits = [](char c) {
@@ -99,12 +99,29 @@ class JsonCounters : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Json
   std::vector<std::pair<std::string, u64>> waiting_;
 };
 
-void read_json(std::string_view text, Collector& out) {
+// How deep arrays and objects lie in each other; brackets within strings do not count.
+std::size_t depth_of(std::string_view text) {
+  std::size_t depth = 0, most = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') i++;
+    if (quoted) continue;
+    if (c == '[' || c == '{') most = std::max(most, ++depth);
+    if ((c == ']' || c == '}') && depth > 0) depth--;
+  }
+  return most;
+}
+
+// In place, and by recursion: the reader's own stack does arithmetic on a null pointer.
+void read_json(std::string text, Collector& out) {
+  if (depth_of(text) > kDeepest)
+    throw std::runtime_error{fmt::format("JSON that is nested more than {} deep", kDeepest)};
   JsonCounters counters(out);
   rapidjson::Reader reader;
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  // Iterative: no nesting, however deep, uses up the stack.
-  const auto result = reader.Parse<rapidjson::kParseIterativeFlag>(stream, counters);
+  rapidjson::InsituStringStream stream(text.data());
+  const auto result = reader.Parse<rapidjson::kParseInsituFlag>(stream, counters);
   if (result.IsError())
     throw std::runtime_error{fmt::format("no JSON at byte {}", result.Offset())};
 }
@@ -171,7 +188,7 @@ CounterDump parse_counters(std::string_view text) {
   Collector out;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && (text[first] == '[' || text[first] == '{')) {
-    read_json(text, out);
+    read_json(std::string(text), out);
     return out.take();
   }
   std::string device;

@@ -55,7 +55,8 @@ TEST(CounterDump, RefusesWhatHoldsNone) {
   for (int i = 0; i < 70'000; i++) much += fmt::format("counter_{} 1\n", i);
   for (const std::string& wrong :
        {std::string(), std::string("\n\n"), std::string("no numbers here"), std::string("[]"),
-        std::string("[{\"ifname\":\"a\""), std::string(1'000'000, '['), std::string("{\"a\":{}}"),
+        std::string("[{\"ifname\":\"a\""), std::string(1'000'000, '['),
+        std::string(100, '[') + std::string(100, ']'), std::string("{\"a\":{}}"),
         std::string("out_of_sequence -3\nx 18446744073709551616\n"),
         std::string("\x1b[2Jout 5\n<script>alert(1)</script> 7\n"), much})
     EXPECT_THROW(parse_counters(wrong), std::runtime_error) << wrong.substr(0, 40);
