@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "support/flow_script.hpp"
@@ -173,6 +174,25 @@ TEST(FlowBatches, DoNotMatterForAStory) {
 TEST(FlowBatches, DoNotMatterForRandomPackets) {
   expect_same_for_every_batch(random_packets(20'000, 11, 3, 20, 6));
   expect_same_for_every_batch(random_packets(20'000, 12, 6, 2000, 4));
+}
+
+// Keys that a capture was made of to meet in one place are spread by any seed that it did not know.
+TEST(FlowHostile, KeysThatCollideUnderOneSeedDoNotUnderAnother) {
+  using flow::HalfFlowKey;
+  constexpr u64 kMask = 0x3ff, kKnown = 0;
+  std::vector<HalfFlowKey> keys;
+  for (u32 qp = 2; keys.size() < 1000; qp++) {
+    const HalfFlowKey key{0x0a00'0001, 0x0a00'0002, qp | 2u << 24};
+    if ((hash(key, kKnown) & kMask) == 0) keys.push_back(key);
+  }
+  std::mt19937_64 seeds(1);
+  for (int round = 0; round < 50; round++) {
+    const u64 seed = seeds();
+    std::vector<u32> places(kMask + 1);
+    for (const HalfFlowKey& key : keys) places[hash(key, seed) & kMask]++;
+    EXPECT_LT(*std::ranges::max_element(places), 20u) << seed;
+  }
+  EXPECT_EQ(hash(keys[0]), hash(keys[0], kHashSeed));
 }
 
 }  // namespace

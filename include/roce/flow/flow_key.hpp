@@ -4,6 +4,7 @@
 #pragma once
 
 #include "roce/flow/observation.hpp"
+#include "roce/wire/hash_seed.hpp"
 
 namespace roce::flow {
 
@@ -21,15 +22,20 @@ struct HalfFlowKey {
   constexpr bool operator==(const HalfFlowKey&) const = default;
 };
 
-/// Mixes two words; every bit of the result depends on every bit of both.
-constexpr u64 mix(u64 a, u64 b) {
-  u64 x = (a ^ 0x9e37'79b9'7f4a'7c15) * 0xbf58'476d'1ce4'e5b9;
+/// Mixes two words; every bit of the result depends on every bit of both, in a way that `seed`
+/// says.
+constexpr u64 mix(u64 a, u64 b, u64 seed = 0) {
+  u64 x = (a ^ seed ^ 0x9e37'79b9'7f4a'7c15) * 0xbf58'476d'1ce4'e5b9;
   x = (x ^ x >> 32 ^ b) * 0x94d0'49bb'1331'11eb;
   return x ^ x >> 29;
 }
 
-constexpr u64 hash(const HalfFlowKey& key) {
-  return mix(u64{key.source} << 32 | key.destination, key.qp_and_version);
+constexpr u64 hash(const HalfFlowKey& key, u64 seed) {
+  return mix(u64{key.source} << 32 | key.destination, key.qp_and_version, seed);
+}
+/// The hash of this process.
+inline u64 hash(const HalfFlowKey& key) {
+  return hash(key, kHashSeed);
 }
 
 }  // namespace roce::flow

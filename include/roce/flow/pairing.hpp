@@ -53,6 +53,7 @@ class PairingIndex {
   static constexpr std::size_t kSets = 1u << 13;  // 512 KiB
   static constexpr u32 tag(u64 hash) { return static_cast<u32>(hash >> 32); }
   static constexpr u64 hash_of(u32 source, u32 destination, u8 version, u32 psn) {
+    // Not the seeded hash: what is forgotten, and so what is reported, must not change by chance.
     return mix(u64{source} << 32 | destination, u64{version} << 32 | psn);
   }
   std::vector<Set> sets_;

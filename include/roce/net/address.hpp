@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "roce/wire/bytes.hpp"
+#include "roce/wire/hash_seed.hpp"
 
 namespace roce::net {
 
@@ -189,7 +190,7 @@ class AddressTable {
     std::memcpy(&high, address.octets.data(), 8);
     std::memcpy(&low, address.octets.data() + 8, 8);
     // Both halves have to reach every bit: neighbours differ in their last octet alone.
-    u64 mixed = (high ^ static_cast<u64>(address.kind)) * 0x9e37'79b9'7f4a'7c15u ^ low;
+    u64 mixed = (high ^ static_cast<u64>(address.kind) ^ kHashSeed) * 0x9e37'79b9'7f4a'7c15u ^ low;
     mixed = (mixed ^ mixed >> 32) * 0xbf58'476d'1ce4'e5b9u;
     mixed = (mixed ^ mixed >> 29) * 0x94d0'49bb'1331'11ebu;
     return mixed ^ mixed >> 32;
