@@ -41,8 +41,7 @@ class Gzip {
 
   Step step(Bytes in, u8* out, std::size_t size) {
     if (state_->block_state == ISAL_BLOCK_FINISH) {
-      // As gzip does: what is no further member is padding, and of no interest.
-      if (in[0] != 0x1f || (in.size() > 1 && in[1] != 0x8b)) return {in.size(), 0, true};
+      if (in[0] != 0x1f || (in.size() > 1 && in[1] != 0x8b)) return behind_the_last(in);
       isal_inflate_reset(state_.get());
       state_->crc_flag = ISAL_GZIP;
     }
@@ -61,6 +60,12 @@ class Gzip {
   }
 
  private:
+  // As gzip does: zeros are padding. Anything else may have been a member.
+  static Step behind_the_last(Bytes in) {
+    const bool padding = std::ranges::all_of(in, [](u8 byte) { return byte == 0; });
+    return {in.size(), 0, true, padding ? "" : "something else behind it"};
+  }
+
   std::unique_ptr<inflate_state> state_;
 };
 

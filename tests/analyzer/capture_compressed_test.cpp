@@ -159,6 +159,16 @@ INSTANTIATE_TEST_SUITE_P(All, Compressed,
                          testing::Values(Method{"gzip", gzip}, Method{"zstd", zstd},
                                          Method{"lz4", lz4}));
 
+// It may have been a further member: what is lost is not known, but told.
+TEST_P(Compressed, SomethingElseBehindItIsDamage) {
+  Octets followed = GetParam().compress(some_capture(10));
+  const Octets garbage = payload(512);
+  followed.insert(followed.end(), garbage.begin(), garbage.end());
+  Capture capture(followed, "memory");
+  EXPECT_EQ(read_all(capture).size(), 10U);
+  EXPECT_EQ(capture.info().damage_count, 1U);
+}
+
 TEST(Gzip, PaddingAfterTheLastMemberIsIgnored) {
   Octets padded = gzip(some_capture(10));
   padded.resize(padded.size() + 512);
