@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> captures;       // files, directories, patterns; "-" is standard input
   std::vector<std::string> outputs;        // files to write; each extension names a format
   std::string format = "text";             // of standard output; a name in the tables of formats
-  std::string colour = "auto";            // of the text report: auto, always, never
+  std::string colour = "auto";             // of the text report: auto, always, never
   std::string filter;                      // a pcap filter; empty for none
   std::vector<roce::u32> qps;              // keep only these; empty for all; 24 bits each
   std::vector<std::string> hosts;          // keep only these addresses or prefixes; empty for all
